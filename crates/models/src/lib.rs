@@ -1,0 +1,42 @@
+//! What crosses the wire of Hamlet, and the rules that make a value valid.
+//!
+//! No input or output happens here, and every type compiles for the server and for the browser, so that one rule
+//! serves the address, the wire and the form. Field names and shapes follow the `/v1` contract.
+
+mod id;
+mod timestamp;
+
+mod name;
+mod page;
+mod problem;
+
+mod instance;
+mod run;
+mod schedule;
+mod scope;
+mod session;
+mod token;
+mod user;
+mod val;
+mod version;
+
+pub use id::{RunId, TokenId, UserId, ValId};
+pub use instance::{Instance, Limits, Markdown, RenderedMarkdown};
+pub use name::{InvalidName, TokenName, Username, ValName};
+pub use page::{Page, PageLinks, PageQuery};
+pub use problem::{Problem, ProblemCode, ProblemDetail};
+pub use run::{
+    BaseRun, Eval, EvalArgs, FullRun, HttpRequest, HttpResponse, LogLevel, LogLine, LogStream, NewRun,
+    RunError, RunFilter, RunPhases, RunRequest, RunStatus, Trigger, Truncated,
+};
+pub use schedule::{NewSchedule, Schedule};
+pub use scope::{InvalidScope, Scope, ScopeAction, ScopeResource, Scopes};
+pub use session::NewSession;
+pub use timestamp::{InvalidTimestamp, Timestamp};
+pub use token::{CreatedToken, NewToken, Token};
+pub use user::{Author, Me, MeUpdate, PasswordChange, User, UserLinks};
+pub use val::{
+    BasicVal, CODE_MAX_CHARS, ExtendedVal, LastRun, NewVal, Privacy, PutVal, README_MAX_CHARS, ValFilter,
+    ValKind, ValLinks, ValUpdate,
+};
+pub use version::{MESSAGE_MAX_CHARS, NewVersion, Version, VersionNumber};
