@@ -1,1 +1,23 @@
-//! store
+//! Everything durable in Hamlet, over SQLite or PostgreSQL; the only crate that knows SQL.
+//!
+//! A [`Store`] answers records and knows no addresses. A write that was answered is durable. On SQLite, vals and what
+//! belongs to them live in `hamlet.db`, runs in `runs.db`; on PostgreSQL both live in the one database that the
+//! address names.
+
+mod error;
+mod store;
+
+mod runs;
+mod sessions;
+mod tokens;
+mod users;
+mod vals;
+mod versions;
+
+pub use error::StoreError;
+pub use runs::{RunRecord, RunScope, RunWrite};
+pub use store::{SecretHash, Slice, Store, StoreConfig, StoreRole, hash_secret};
+pub use tokens::TokenGrant;
+pub use users::{NewUser, UserRecord};
+pub use vals::{ScheduleRecord, ValRecord, ValScope};
+pub use versions::Saved;
