@@ -1,0 +1,17 @@
+//! What pages are made of: plain values in, a view out. Nothing here fetches, but for the frame's own parts.
+
+pub mod frame;
+pub mod heading;
+pub mod palette;
+pub mod shortcuts;
+pub mod top_bar;
+
+pub mod confirm;
+pub mod failure;
+pub mod loaded;
+
+pub mod labels;
+pub mod run_row;
+pub mod status_dot;
+pub mod val_heading;
+pub mod val_row;

@@ -1,0 +1,13 @@
+//! The small tools that pages and components share.
+
+pub mod clock;
+pub mod connection;
+pub mod debounce;
+pub mod document;
+pub mod params;
+pub mod poll;
+pub mod session;
+pub mod shortcuts;
+pub mod storage;
+pub mod theme;
+pub mod unsaved;

@@ -1,0 +1,15 @@
+//! Primitives: they know nothing of Hamlet.
+
+pub mod button;
+pub mod chip;
+pub mod copy;
+pub mod dialog;
+pub mod field;
+pub mod icon;
+pub mod menu;
+pub mod pager;
+pub mod select;
+pub mod skeleton;
+pub mod state;
+pub mod tabs;
+pub mod time;
