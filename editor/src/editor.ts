@@ -1,0 +1,139 @@
+// What the web app imports: an editor for code, and a view of what changed between two texts.
+import { indentWithTab } from "@codemirror/commands";
+import { javascript } from "@codemirror/lang-javascript";
+import { Compartment, EditorState, Prec, type Extension } from "@codemirror/state";
+import { EditorView, keymap } from "@codemirror/view";
+import { basicSetup } from "codemirror";
+import { lineSelection, selectLines, type LineRange } from "./lines";
+import { failureMarks, setFailures, type Failure } from "./failures";
+import { theme } from "./theme";
+
+export interface EditorOptions {
+  parent: HTMLElement;
+  text: string;
+  /** What a screen reader calls the editor. */
+  label: string;
+  readonly: boolean;
+  onChange(text: string): void;
+  onSave(): void;
+  onRun(): void;
+  /** Lines chosen in the gutter; null when the choice is taken back. */
+  onSelectLines(range: LineRange | null): void;
+}
+
+export interface Editor {
+  text(): string;
+  /** Takes another text as one change that can be undone; does not call `onChange`. */
+  setText(text: string): void;
+  setReadonly(readonly: boolean): void;
+  setFailures(failures: readonly Failure[]): void;
+  /** Shows and marks lines, counted from 1; null takes the mark away. */
+  selectLines(range: LineRange | null): void;
+  /** Puts the cursor into a line and scrolls to it. */
+  goTo(line: number, column: number): void;
+  focus(): void;
+  destroy(): void;
+}
+
+const HELP = "Tab indents. To leave the editor by keyboard, press Escape, then Tab.";
+
+export function createEditor(options: EditorOptions): Editor {
+  const access = new Compartment();
+  const types = new Compartment();
+  let quiet = false;
+
+  const view = new EditorView({
+    parent: options.parent,
+    state: EditorState.create({
+      doc: options.text,
+      extensions: [
+        Prec.highest(keymap.of(commands(options))),
+        basicSetup,
+        keymap.of([indentWithTab]),
+        javascript({ jsx: true, typescript: true }),
+        EditorState.tabSize.of(2),
+        theme,
+        types.of([]),
+        access.of(accessTo(options)),
+        failureMarks,
+        lineSelection(options.onSelectLines),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged && !quiet) options.onChange(update.state.doc.toString());
+        }),
+      ],
+    }),
+  });
+
+  const stopTypes = options.readonly ? () => {} : typesOnFirstFocus(view, types);
+
+  return {
+    text: () => view.state.doc.toString(),
+    setText(text) {
+      if (text === view.state.doc.toString()) return;
+      quiet = true;
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+      quiet = false;
+    },
+    setReadonly(readonly) {
+      view.dispatch({ effects: access.reconfigure(accessTo({ ...options, readonly })) });
+    },
+    setFailures(failures) {
+      setFailures(view, failures);
+    },
+    selectLines(range) {
+      selectLines(view, range);
+    },
+    goTo(number, column) {
+      const line = view.state.doc.line(Math.min(Math.max(number, 1), view.state.doc.lines));
+      const anchor = Math.min(line.from + Math.max(column - 1, 0), line.to);
+      view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
+      view.focus();
+    },
+    focus: () => view.focus(),
+    destroy() {
+      stopTypes();
+      view.destroy();
+    },
+  };
+}
+
+export async function createCompare(options: import("./compare").CompareOptions): Promise<import("./compare").Compare> {
+  const { createCompare } = await import("./compare");
+  return createCompare(options);
+}
+
+function commands({ onSave, onRun }: EditorOptions) {
+  const always = (act: () => void) => () => (act(), true);
+  return [
+    { key: "Mod-s", preventDefault: true, run: always(onSave) },
+    { key: "Mod-Enter", preventDefault: true, run: always(onRun) },
+  ];
+}
+
+function accessTo({ label, readonly }: { label: string; readonly: boolean }): Extension {
+  const attributes = { "aria-label": label, "aria-readonly": String(readonly), "aria-description": readonly ? "" : HELP };
+  return [
+    EditorState.readOnly.of(readonly),
+    // Stays focusable, so that a reader can search, select and scroll by keyboard.
+    EditorView.contentAttributes.of(attributes),
+  ];
+}
+
+/** Loads the types, a big download, once someone is about to write; without them the editor works as before. */
+function typesOnFirstFocus(view: EditorView, compartment: Compartment): () => void {
+  let stop = () => {};
+  const load = async () => {
+    const { connectTypes } = await import("./types");
+    const connection = await connectTypes(view.state.doc.toString());
+    if (!view.dom.isConnected) return connection.close();
+    stop = connection.close;
+    view.dispatch({ effects: compartment.reconfigure(connection.extension) });
+    connection.update(view.state.doc.toString());
+  };
+  const saving = (navigator as { connection?: { saveData?: boolean } }).connection?.saveData;
+  if (!saving) {
+    const start = () => load().catch((cause) => console.warn("types could not be loaded", cause));
+    view.contentDOM.addEventListener("focus", start, { once: true });
+  }
+  return () => stop();
+}

@@ -1,0 +1,80 @@
+// The look, made of the app's own custom properties, so that light and dark follow the page.
+import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import { Prec } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+const frame = EditorView.theme({
+  "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "var(--text-13)" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--font-code)", lineHeight: "var(--code-line-height)", overflow: "auto" },
+  ".cm-content": { caretColor: "var(--text)", padding: "var(--space-2) 0" },
+  ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--text)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground, .cm-content ::selection":
+    { backgroundColor: "var(--code-selection)" },
+  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "transparent" },
+  "&.cm-focused .cm-activeLine": { backgroundColor: "var(--code-active-line)" },
+  ".cm-gutters": { color: "var(--text-quiet)", backgroundColor: "var(--surface)", border: "none" },
+  ".cm-lineNumbers .cm-gutterElement": { cursor: "pointer", padding: "0 var(--space-2)", minWidth: "var(--space-8)" },
+  ".cm-foldPlaceholder": { color: "var(--text-quiet)", backgroundColor: "var(--surface-raised)", border: "1px solid var(--border)" },
+  ".cm-selectionMatch": { backgroundColor: "var(--code-match)" },
+  ".cm-searchMatch": { backgroundColor: "var(--code-match)", outline: "1px solid var(--border-strong)" },
+  ".cm-searchMatch-selected": { backgroundColor: "var(--code-selection)" },
+  "&.cm-focused .cm-matchingBracket, &.cm-focused .cm-nonmatchingBracket": {
+    backgroundColor: "var(--code-match)",
+    outline: "1px solid var(--border-strong)",
+  },
+  ".cm-selectedLine": { backgroundColor: "var(--code-selected-line)" },
+  ".cm-failedLine": { backgroundColor: "var(--code-failed-line)" },
+  // Lint draws its underlines with images in data: addresses, which a strict Content-Security-Policy refuses.
+  ".cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info": { backgroundImage: "none" },
+  ".cm-lintRange-error": { textDecoration: "underline wavy var(--danger)" },
+  ".cm-lintRange-warning, .cm-lintRange-info": { textDecoration: "underline dotted var(--warning)" },
+  ".cm-failure": {
+    color: "var(--danger)",
+    backgroundColor: "var(--code-failed-line)",
+    borderLeft: "3px solid var(--danger)",
+    padding: "0 var(--space-2)",
+    whiteSpace: "pre-wrap",
+    overflowWrap: "anywhere",
+  },
+  ".cm-panels": { color: "var(--text)", backgroundColor: "var(--surface-raised)" },
+  ".cm-panels-bottom": { borderTop: "1px solid var(--border)" },
+  ".cm-panel input, .cm-panel button, .cm-textfield, .cm-button": {
+    color: "var(--text)",
+    background: "var(--surface)",
+    border: "1px solid var(--border-strong)",
+    borderRadius: "var(--radius)",
+    fontSize: "var(--text-13)",
+  },
+  ".cm-tooltip": {
+    color: "var(--text)",
+    backgroundColor: "var(--surface-raised)",
+    border: "1px solid var(--border-strong)",
+    borderRadius: "var(--radius)",
+    boxShadow: "var(--shadow)",
+  },
+  ".cm-tooltip-autocomplete > ul > li[aria-selected]": { color: "var(--on-accent)", backgroundColor: "var(--accent)" },
+  ".cm-typeHint": { maxWidth: "60ch", maxHeight: "20em", overflow: "auto", padding: "var(--space-2)", whiteSpace: "pre-wrap" },
+  ".cm-typeHint__docs": { fontFamily: "var(--font-text)", paddingTop: "var(--space-2)" },
+  ".cm-changedLine, &.cm-merge-b .cm-changedLine": { backgroundColor: "var(--diff-added-line)" },
+  "&.cm-merge-a .cm-changedLine, .cm-deletedChunk": { backgroundColor: "var(--diff-removed-line)" },
+  "&.cm-merge-b .cm-changedText, .cm-inlineChangedLine .cm-changedText, .cm-insertedLine .cm-changedText": { background: "var(--diff-added)" },
+  "&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText": { background: "var(--diff-removed)" },
+  ".cm-insertedLine, .cm-deletedLine, .cm-deletedLine del": { textDecoration: "none" },
+  ".cm-collapsedLines": { color: "var(--text-quiet)", background: "var(--surface-raised)" },
+});
+
+const syntax = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier, tags.self, tags.null, tags.bool], color: "var(--syntax-keyword)" },
+  { tag: [tags.string, tags.special(tags.string), tags.regexp, tags.character], color: "var(--syntax-string)" },
+  { tag: [tags.number, tags.atom], color: "var(--syntax-number)" },
+  { tag: [tags.comment, tags.meta], color: "var(--syntax-comment)", fontStyle: "italic" },
+  { tag: [tags.typeName, tags.className, tags.namespace, tags.tagName], color: "var(--syntax-type)" },
+  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName), tags.definition(tags.function(tags.variableName))], color: "var(--syntax-function)" },
+  { tag: [tags.propertyName, tags.attributeName], color: "var(--syntax-property)" },
+  { tag: [tags.punctuation, tags.operator, tags.bracket], color: "var(--syntax-punctuation)" },
+  { tag: tags.invalid, color: "var(--danger)" },
+]);
+
+export const theme = [Prec.high(frame), Prec.high(syntaxHighlighting(syntax))];

@@ -1,0 +1,5 @@
+declare module "virtual:libraries" {
+  /** Declaration files by their path. */
+  const libraries: Record<string, string>;
+  export default libraries;
+}
