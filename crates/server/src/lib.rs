@@ -1,1 +1,21 @@
-//! server
+//! The server of Hamlet: the `/v1` interface, the gateway to HTTP vals, the web app, and the command line.
+//!
+//! A request passes [`App`], which tells hosts apart and checks tokens, then the router of [`routes`].
+
+pub mod cli;
+pub mod config;
+
+pub mod error;
+pub mod extract;
+
+pub mod auth;
+pub mod present;
+pub mod state;
+
+pub mod recorder;
+pub mod run_service;
+
+mod app;
+pub mod routes;
+
+pub use app::App;

@@ -1,0 +1,72 @@
+//! Passwords: hashed with Argon2id, never on the threads that answer requests, and few at a time.
+
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use argon2::{
+    Argon2,
+    password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash},
+};
+use tokio::sync::Semaphore;
+
+/// Hashes and checks passwords.
+#[derive(Clone)]
+pub struct Passwords {
+    /// Each hash takes 19 MB and a processor: more at once would only starve the rest.
+    places: Arc<Semaphore>,
+    /// What a password is checked against where there is none, so that the answer takes as long.
+    nobody: Arc<str>,
+}
+
+impl Passwords {
+    /// Ready to hash; takes the time of one hash.
+    pub fn new() -> anyhow::Result<Self> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self {
+            places: Arc::new(Semaphore::new(processors.div_ceil(2))),
+            nobody: hash(&super::new_secret())?.into(),
+        })
+    }
+
+    /// The hash to keep of a password.
+    pub async fn hash(&self, password: String) -> anyhow::Result<String> {
+        let _place = self.places.acquire().await.context("the server is ending")?;
+        tokio::task::spawn_blocking(move || hash(&password)).await?
+    }
+
+    /// Whether this is the password of this hash; without a hash it is not, and takes as long.
+    pub async fn verify(&self, password: String, hash: Option<&str>) -> anyhow::Result<bool> {
+        let _place = self.places.acquire().await.context("the server is ending")?;
+        let known = hash.is_some();
+        let hash = hash.unwrap_or(&self.nobody).to_owned();
+        let same = tokio::task::spawn_blocking(move || {
+            let hash = PasswordHash::new(&hash).map_err(|error| anyhow!("a stored password hash: {error}"))?;
+            anyhow::Ok(Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
+        });
+        Ok(same.await?? && known)
+    }
+}
+
+fn hash(password: &str) -> anyhow::Result<String> {
+    let hash: PasswordHash = Argon2::default()
+        .hash_password(password.as_bytes())
+        .map_err(|error| anyhow!("hashing a password: {error}"))?;
+    Ok(hash.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_hash_fits_its_own_password_alone() {
+        let passwords = Passwords::new().expect("passwords");
+        let hash = passwords.hash("correct horse".into()).await.expect("a hash");
+        assert!(hash.starts_with("$argon2id$"), "{hash}");
+        for (password, same) in [("correct horse", true), ("correct hors", false), ("", false)] {
+            let answer = passwords.verify(password.into(), Some(&hash)).await.expect("an answer");
+            assert_eq!(answer, same, "{password:?}");
+        }
+        assert!(!passwords.verify("correct horse".into(), None).await.expect("an answer"));
+    }
+}

@@ -1,0 +1,132 @@
+//! Tokens that runs are given: signed, never stored, and dead with their run's time or the server's process.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use hamlet_models::{Scope, Scopes, UserId};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use uuid::Uuid;
+
+use super::{USER_WRITE, VAL_WRITE, secrets::TOKEN_PREFIX};
+
+/// Issues and checks the tokens of runs.
+#[derive(Clone)]
+pub struct RunTokens {
+    mac: Hmac<Sha256>,
+}
+
+/// What such a token says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunGrant {
+    /// The account that the run acts for.
+    pub user_id: UserId,
+    /// What it may do.
+    pub scopes: Scopes,
+}
+
+/// User id (16 bytes), scopes (2) and the second at which it expires (8).
+const PAYLOAD_BYTES: usize = 26;
+
+impl Default for RunTokens {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl RunTokens {
+    /// With a key of its own, that no one else knows.
+    pub fn new() -> Self {
+        let key = rand::random::<[u8; 32]>();
+        let mac = Hmac::new_from_slice(&key).expect("HMAC takes keys of any length");
+        Self { mac }
+    }
+
+    /// A token for a run of this account: everything but changing vals and the account.
+    pub fn issue(&self, user_id: UserId, valid_for: Duration) -> String {
+        let scopes = Scopes::all().without(&[VAL_WRITE, USER_WRITE]);
+        self.sign(&RunGrant { user_id, scopes }, now_seconds().saturating_add(valid_for.as_secs().max(1)))
+    }
+
+    /// What the token says, if it is one of these and has not expired.
+    pub fn verify(&self, token: &str) -> Option<RunGrant> {
+        // A dot is in no other token: this tells the two kinds apart without asking the store.
+        let (payload, signature) = token.strip_prefix(TOKEN_PREFIX)?.split_once('.')?;
+        let payload: [u8; PAYLOAD_BYTES] = URL_SAFE_NO_PAD.decode(payload).ok()?.try_into().ok()?;
+        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
+        let mut mac = self.mac.clone();
+        mac.update(&payload);
+        mac.verify_slice(&signature).ok()?;
+        let (id, rest) = payload.split_first_chunk::<16>()?;
+        let (bits, expires) = rest.split_first_chunk::<2>()?;
+        let expires = u64::from_be_bytes(*expires.first_chunk::<8>()?);
+        (now_seconds() < expires).then(|| RunGrant {
+            user_id: UserId(Uuid::from_bytes(*id)),
+            scopes: scopes_of(u16::from_be_bytes(*bits)),
+        })
+    }
+
+    fn sign(&self, grant: &RunGrant, expires: u64) -> String {
+        let mut payload = [0; PAYLOAD_BYTES];
+        payload[..16].copy_from_slice(grant.user_id.0.as_bytes());
+        payload[16..18].copy_from_slice(&bits_of(grant.scopes).to_be_bytes());
+        payload[18..].copy_from_slice(&expires.to_be_bytes());
+        let mut mac = self.mac.clone();
+        mac.update(&payload);
+        let mut token = String::with_capacity(96);
+        token.push_str(TOKEN_PREFIX);
+        URL_SAFE_NO_PAD.encode_string(payload, &mut token);
+        token.push('.');
+        URL_SAFE_NO_PAD.encode_string(mac.finalize().into_bytes(), &mut token);
+        token
+    }
+}
+
+fn bits_of(scopes: Scopes) -> u16 {
+    Scope::all().enumerate().filter(|&(_, scope)| scopes.has(scope)).fold(0, |bits, (at, _)| bits | 1 << at)
+}
+
+fn scopes_of(bits: u16) -> Scopes {
+    Scope::all().enumerate().filter(|&(at, _)| bits & (1 << at) != 0).map(|(_, scope)| scope).collect()
+}
+
+fn now_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user() -> UserId {
+        UserId(Uuid::from_u128(7))
+    }
+
+    #[test]
+    fn a_run_may_do_everything_but_change_vals_and_the_account() {
+        let tokens = RunTokens::new();
+        let grant = tokens.verify(&tokens.issue(user(), Duration::from_secs(60))).expect("a good token");
+        assert_eq!(grant.user_id, user());
+        for scope in Scope::all() {
+            let withheld = scope == VAL_WRITE || scope == USER_WRITE;
+            assert_eq!(grant.scopes.has(scope), !withheld, "{scope}");
+        }
+    }
+
+    #[test]
+    fn another_process_a_changed_token_and_an_expired_one_are_refused() {
+        let tokens = RunTokens::new();
+        let token = tokens.issue(user(), Duration::from_secs(60));
+        assert_eq!(RunTokens::new().verify(&token), None, "another key");
+        let other = tokens.issue(UserId(Uuid::from_u128(8)), Duration::from_secs(60));
+        let (payload, _) = other.split_once('.').expect("two parts");
+        let (_, signature) = token.split_once('.').expect("two parts");
+        assert_eq!(tokens.verify(&format!("{payload}.{signature}")), None, "another's payload");
+        let grant = RunGrant { user_id: user(), scopes: Scopes::all() };
+        assert_eq!(tokens.verify(&tokens.sign(&grant, now_seconds())), None, "expired");
+        assert!(tokens.verify(&tokens.sign(&grant, now_seconds() + 60)).is_some());
+        for odd in ["", "hmlt_", "hmlt_.", "hmlt_a.b", &token[5..]] {
+            assert_eq!(tokens.verify(odd), None, "{odd:?}");
+        }
+    }
+}

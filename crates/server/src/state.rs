@@ -1,0 +1,53 @@
+//! What every handler can reach.
+
+use std::{ops::Deref, sync::Arc};
+
+use hamlet_store::Store;
+
+use crate::{
+    auth::{Passwords, RunTokens, Throttle},
+    config::Config,
+    run_service::RunService,
+};
+
+/// The server's long-lived parts; cloning it clones one pointer.
+#[derive(Clone)]
+pub struct AppState(Arc<App>);
+
+/// The parts themselves.
+pub struct App {
+    /// The settings in force.
+    pub config: Arc<Config>,
+    /// Everything durable.
+    pub store: Store,
+    /// Starts vals and records their runs.
+    pub runs: RunService,
+    /// Issues and checks the tokens of runs.
+    pub run_tokens: RunTokens,
+    /// Hashes and checks passwords.
+    pub passwords: Passwords,
+    /// Counts attempts to sign in.
+    pub sign_ins: Throttle,
+}
+
+impl AppState {
+    /// The state around these parts.
+    pub fn new(config: Arc<Config>, store: Store, runs: RunService, run_tokens: RunTokens) -> anyhow::Result<Self> {
+        Ok(Self(Arc::new(App {
+            config,
+            store,
+            runs,
+            run_tokens,
+            passwords: Passwords::new()?,
+            sign_ins: Throttle::new(),
+        })))
+    }
+}
+
+impl Deref for AppState {
+    type Target = App;
+
+    fn deref(&self) -> &App {
+        &self.0
+    }
+}
