@@ -15,3 +15,8 @@ pub mod run_row;
 pub mod status_dot;
 pub mod val_heading;
 pub mod val_row;
+
+pub mod log_view;
+pub mod phases;
+pub mod stack;
+pub mod value_tree;

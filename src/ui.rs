@@ -7,6 +7,7 @@ pub mod dialog;
 pub mod field;
 pub mod icon;
 pub mod menu;
+pub mod number;
 pub mod pager;
 pub mod select;
 pub mod skeleton;

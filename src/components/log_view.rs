@@ -10,8 +10,14 @@ use std::sync::Arc;
 use hamlet_models::{LogLevel, LogLine, Timestamp};
 use leptos::prelude::*;
 
-use self::lines::LogLines;
-use crate::ui::{copy_button::CopyButton, format};
+use self::lines::log_lines;
+use crate::{
+    hooks::storage,
+    ui::{copy::CopyButton, number},
+};
+
+/// Where it is remembered that lines are not to be wrapped.
+const WRAP_KEY: &str = "hamlet.logs.wrap";
 
 /// Shows what a run printed, each line with the time since the run began.
 #[component]
@@ -31,16 +37,19 @@ pub fn LogView(
     /// What is shown of the lines; given by who keeps it in the address.
     #[prop(optional)]
     filter: Option<RwSignal<LogFilter>>,
-) -> impl IntoView {
+) -> AnyView {
     let filter = filter.unwrap_or_else(|| RwSignal::new(LogFilter::default()));
-    let wrap = RwSignal::new(true);
+    let wrap = RwSignal::new(storage::get(WRAP_KEY).as_deref() != Some("no"));
     let shown = Memo::new(move |_| filter.with(|filter| lines.with(|lines| filter.matching(lines))));
-    let copied = move || {
-        let shown = shown.get_untracked();
-        lines.with_untracked(|lines| {
-            shown.iter().map(|&index| format!("{}\n", lines[index as usize].message)).collect::<String>()
+    let copied = Signal::derive(move || {
+        let shown = shown.get();
+        lines.with(|lines| {
+            let printed = shown.iter().filter_map(|&index| lines.get(index as usize));
+            printed
+                .map(|line| format!("{}\n", line.message))
+                .collect::<String>()
         })
-    };
+    });
     let nothing = move || {
         let text = match (lines.with(|lines| lines.is_empty()), live.get()) {
             (true, true) => "Nothing printed yet.",
@@ -68,13 +77,20 @@ pub fn LogView(
                 />
                 <span class="log__count">{move || count(lines.with(|lines| lines.len()), shown.with(|s| s.len()))}</span>
                 <label class="log__wrap">
-                    <input type="checkbox" prop:checked=wrap on:change:target=move |event| wrap.set(event.target().checked()) />
+                    <input
+                        type="checkbox"
+                        prop:checked=wrap
+                        on:change:target=move |event| {
+                            wrap.set(event.target().checked());
+                            storage::set(WRAP_KEY, (!event.target().checked()).then_some("no"));
+                        }
+                    />
                     "Wrap"
                 </label>
-                <CopyButton text=copied label="Copy logs" />
+                <CopyButton text=copied what="logs" />
             </div>
             {nothing}
-            <LogLines lines shown filter started_at live />
+            {log_lines(lines, shown, filter, started_at, live)}
             {move || {
                 truncated
                     .get()
@@ -94,17 +110,17 @@ pub fn LogView(
 
 /// How many lines there are, and how many of them are shown.
 fn count(all: usize, shown: usize) -> String {
-    let noun = if all == 1 { "line" } else { "lines" };
+    let lines = number::plural(all as u64, "line", "lines");
     match all {
         0 => String::new(),
-        _ if all == shown => format!("{} {noun}", format::count(all as u64)),
-        _ => format!("{} of {} {noun}", format::count(shown as u64), format::count(all as u64)),
+        _ if all == shown => lines,
+        _ => format!("{} of {lines}", number::count(shown as u64)),
     }
 }
 
 /// Chooses from which level on lines are shown.
 #[component]
-fn LevelPicker(filter: RwSignal<LogFilter>, lines: Signal<Arc<Vec<LogLine>>>) -> impl IntoView {
+fn LevelPicker(filter: RwSignal<LogFilter>, lines: Signal<Arc<Vec<LogLine>>>) -> AnyView {
     let buttons: Vec<AnyView> = [
         (LogLevel::Debug, "All"),
         (LogLevel::Info, "Info"),
@@ -130,7 +146,7 @@ fn LevelPicker(filter: RwSignal<LogFilter>, lines: Signal<Arc<Vec<LogLine>>>) ->
                 on:click=move |_| filter.update(|filter| filter.level = level)
             >
                 {label}
-                <span class="log__number">{move || format::count(number() as u64)}</span>
+                <span class="log__number">{move || number::count(number() as u64)}</span>
             </button>
         }
         .into_any()

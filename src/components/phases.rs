@@ -3,14 +3,14 @@
 use hamlet_models::RunPhases;
 use leptos::prelude::*;
 
-use crate::ui::format;
+use crate::ui::time::duration;
 
 /// Shows each part of a run's time that was reached, one under the other, each beginning where the one before ended.
 #[component]
 pub fn Phases(
     /// The parts.
     phases: RunPhases,
-) -> impl IntoView {
+) -> AnyView {
     let parts: Vec<(&'static str, f64)> = [
         ("Waited", phases.waited_ms),
         ("Worker ready", phases.worker_ms),
@@ -37,14 +37,18 @@ pub fn Phases(
 fn phase(label: &'static str, ms: f64, start: f64, share: f64) -> AnyView {
     // A run that took no measurable time has no shares.
     let percent = |part: f64| if part.is_finite() { part * 100.0 } else { 0.0 };
-    let place = format!("margin-inline-start: {:.2}%; inline-size: {:.2}%", percent(start), percent(share));
+    let place = format!(
+        "margin-inline-start: {:.2}%; inline-size: {:.2}%",
+        percent(start),
+        percent(share)
+    );
     view! {
         <div class="phases__part">
             <dt>{label}</dt>
             <dd class="phases__track" aria-hidden="true">
                 <span class="phases__bar" style=place></span>
             </dd>
-            <dd class="phases__time">{format::duration(ms)}</dd>
+            <dd class="phases__time">{duration(ms)}</dd>
         </div>
     }
     .into_any()

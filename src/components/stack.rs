@@ -25,17 +25,23 @@ pub struct ValFrame {
 /// `hosts` are the origins under which vals are imported here, as `https://esm.town`.
 pub fn val_frame(line: &str, hosts: &[String]) -> Option<(ValFrame, std::ops::Range<usize>)> {
     let start = line.find("http://").or_else(|| line.find("https://"))?;
-    let end = line[start..].find([')', ' ']).map_or(line.len(), |length| start + length);
+    let end = line[start..]
+        .find([')', ' '])
+        .map_or(line.len(), |length| start + length);
     let place = &line[start..end];
     let (rest, column) = place.rsplit_once(':')?;
     let (address, line_number) = rest.rsplit_once(':')?;
-    let path = hosts.iter().find_map(|host| address.strip_prefix(host.as_str()))?;
+    let path = hosts
+        .iter()
+        .find_map(|host| address.strip_prefix(host.as_str()))?;
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let (username, val) = path.strip_prefix("/v/")?.split_once('/')?;
     let frame = ValFrame {
         username: username.parse().ok()?,
         val: val.parse().ok()?,
-        version: query.split('&').find_map(|part| part.strip_prefix("v=")?.parse().ok()),
+        version: query
+            .split('&')
+            .find_map(|part| part.strip_prefix("v=")?.parse().ok()),
         line: line_number.parse().ok()?,
         column: column.parse().ok()?,
     };
@@ -44,13 +50,17 @@ pub fn val_frame(line: &str, hosts: &[String]) -> Option<(ValFrame, std::ops::Ra
 
 /// The first frame of a stack that lies in a val of this instance.
 pub fn first_val_frame(stack: &str, hosts: &[String]) -> Option<ValFrame> {
-    stack.lines().find_map(|line| val_frame(line, hosts).map(|(frame, _)| frame))
+    stack
+        .lines()
+        .find_map(|line| val_frame(line, hosts).map(|(frame, _)| frame))
 }
 
 /// The origins under which this instance's vals appear in stacks: the field's own, and where this page came from.
 pub fn module_hosts() -> Vec<String> {
-    let own = leptos::web_sys::window().and_then(|window| window.location().origin().ok());
-    std::iter::once("https://esm.town".to_owned()).chain(own).collect()
+    let own = window().location().origin().ok();
+    std::iter::once("https://esm.town".to_owned())
+        .chain(own)
+        .collect()
 }
 
 /// Shows a stack; the frames that lie in vals are links to the version's line.
@@ -61,15 +71,18 @@ pub fn StackTrace(
     stack: String,
     /// The version to link to where a frame doesn't name one: the one that ran.
     version: Option<VersionNumber>,
-) -> impl IntoView {
+) -> AnyView {
     let hosts = module_hosts();
-    let lines: Vec<AnyView> = stack.lines().map(|line| stack_line(line, version, &hosts)).collect();
+    let lines: Vec<AnyView> = stack
+        .lines()
+        .map(|line| stack_line(line, version, &hosts))
+        .collect();
     view! { <pre class="stack" tabindex="0" aria-label="Stack">{lines}</pre> }.into_any()
 }
 
 fn stack_line(line: &str, version: Option<VersionNumber>, hosts: &[String]) -> AnyView {
-    let found = val_frame(line, hosts)
-        .and_then(|(frame, place)| Some((frame.version.or(version)?, frame, place)));
+    let found =
+        val_frame(line, hosts).and_then(|(frame, place)| Some((frame.version.or(version)?, frame, place)));
     let Some((version, frame, place)) = found else {
         return view! { <span class="stack__line">{format!("{line}\n")}</span> }.into_any();
     };
@@ -82,7 +95,10 @@ fn stack_line(line: &str, version: Option<VersionNumber>, hosts: &[String]) -> A
         frame.line,
         frame.column
     );
-    let (before, after) = (line[..place.start].to_owned(), format!("{}\n", &line[place.end..]));
+    let (before, after) = (
+        line[..place.start].to_owned(),
+        format!("{}\n", &line[place.end..]),
+    );
     view! {
         <span class="stack__line stack__line--val">{before} <a href=href>{label}</a> {after}</span>
     }

@@ -1,10 +1,10 @@
 //! A JSON value as a tree that folds.
 
-use leptos::{ev::KeyboardEvent, prelude::*, web_sys};
+use leptos::{ev::KeyboardEvent, prelude::*};
 use serde_json::Value;
-use wasm_bindgen::JsCast;
+use web_sys::{Element, Event, HtmlElement, wasm_bindgen::JsCast};
 
-use crate::ui::format;
+use crate::ui::number;
 
 /// A level with more entries than this is shown in groups of as many.
 const GROUP: usize = 100;
@@ -25,7 +25,7 @@ pub fn ValueTree(
     /// What a screen reader calls it.
     #[prop(into)]
     label: String,
-) -> impl IntoView {
+) -> AnyView {
     let open = entries_of(&value).is_some_and(|count| count <= OPEN_ENTRIES);
     view! {
         <div class="value-tree" role="group" aria-label=label on:keydown=move_focus>
@@ -77,8 +77,10 @@ fn branch(
 ) -> AnyView {
     let children: Box<dyn Fn() -> Vec<AnyView> + Send> = Box::new(children);
     let is_open = RwSignal::new(open);
-    let toggled = move |event: web_sys::Event| {
-        let details = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+    let toggled = move |event: Event| {
+        let details = event
+            .target()
+            .and_then(|target| target.dyn_into::<Element>().ok());
         if let Some(details) = details {
             is_open.set(details.has_attribute("open"));
         }
@@ -95,14 +97,19 @@ fn branch(
 }
 
 fn nodes(entries: Vec<(String, Value)>) -> Vec<AnyView> {
-    entries.into_iter().map(|(key, value)| node(Some(key), value, false)).collect()
+    entries
+        .into_iter()
+        .map(|(key, value)| node(Some(key), value, false))
+        .collect()
 }
 
 fn entries(value: Value) -> Vec<(String, Value)> {
     match value {
-        Value::Array(items) => {
-            items.into_iter().enumerate().map(|(index, item)| (index.to_string(), item)).collect()
-        }
+        Value::Array(items) => items
+            .into_iter()
+            .enumerate()
+            .map(|(index, item)| (index.to_string(), item))
+            .collect(),
         Value::Object(fields) => fields.into_iter().collect(),
         _ => Vec::new(),
     }
@@ -130,12 +137,18 @@ fn long_text(text: String) -> AnyView {
     let whole = RwSignal::new(false);
     let count = text.chars().count();
     let start: String = text.chars().take(LONG_TEXT_CHARS).collect();
-    let shown = move || if whole.get() { quoted(&text) } else { format!("{}…", quoted(&start)) };
+    let shown = move || {
+        if whole.get() {
+            quoted(&text)
+        } else {
+            format!("{}…", quoted(&start))
+        }
+    };
     let more = move || {
         (!whole.get()).then(|| {
             view! {
                 <button class="value-tree__more" type="button" on:click=move |_| whole.set(true)>
-                    "Show all " {format::count(count as u64)} " characters"
+                    "Show all " {number::count(count as u64)} " characters"
                 </button>
             }
         })
@@ -160,9 +173,11 @@ fn preview(value: &Value) -> String {
         other => return short(other),
     };
     let parts: Box<dyn Iterator<Item = String>> = match value {
-        Value::Object(fields) => {
-            Box::new(fields.iter().map(|(key, value)| format!("{key}: {}", short(value))))
-        }
+        Value::Object(fields) => Box::new(
+            fields
+                .iter()
+                .map(|(key, value)| format!("{key}: {}", short(value))),
+        ),
         Value::Array(items) => Box::new(items.iter().map(short)),
         _ => Box::new(std::iter::empty()),
     };
@@ -201,16 +216,24 @@ fn move_focus(event: KeyboardEvent) {
     if !matches!(key.as_str(), "ArrowUp" | "ArrowDown" | "ArrowLeft" | "ArrowRight") {
         return;
     }
-    let root = event.current_target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
-    let line = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
-    let (Some(root), Some(line)) = (root, line) else { return };
+    let root = event
+        .current_target()
+        .and_then(|target| target.dyn_into::<Element>().ok());
+    let line = event
+        .target()
+        .and_then(|target| target.dyn_into::<Element>().ok());
+    let (Some(root), Some(line)) = (root, line) else {
+        return;
+    };
     if line.tag_name() != "SUMMARY" {
         return;
     }
     event.prevent_default();
-    let is_open = line.parent_element().is_some_and(|details| details.has_attribute("open"));
-    let click = |line: &web_sys::Element| {
-        if let Some(line) = line.dyn_ref::<web_sys::HtmlElement>() {
+    let is_open = line
+        .parent_element()
+        .is_some_and(|details| details.has_attribute("open"));
+    let click = |line: &Element| {
+        if let Some(line) = line.dyn_ref::<HtmlElement>() {
             line.click();
         }
     };
@@ -226,17 +249,26 @@ fn move_focus(event: KeyboardEvent) {
             focus(outer);
         }
         _ => {
-            let Ok(lines) = root.query_selector_all("summary") else { return };
+            let Ok(lines) = root.query_selector_all("summary") else {
+                return;
+            };
             let here = (0..lines.length()).find(|&index| lines.get(index).is_some_and(|node| node == *line));
             let Some(here) = here else { return };
-            let next = if key == "ArrowUp" { here.checked_sub(1) } else { Some(here + 1) };
-            focus(next.and_then(|next| lines.get(next)).and_then(|node| node.dyn_into().ok()));
+            let next = if key == "ArrowUp" {
+                here.checked_sub(1)
+            } else {
+                Some(here + 1)
+            };
+            focus(
+                next.and_then(|next| lines.get(next))
+                    .and_then(|node| node.dyn_into().ok()),
+            );
         }
     }
 }
 
-fn focus(line: Option<web_sys::Element>) {
-    if let Some(line) = line.and_then(|line| line.dyn_into::<web_sys::HtmlElement>().ok()) {
+fn focus(line: Option<Element>) {
+    if let Some(line) = line.and_then(|line| line.dyn_into::<HtmlElement>().ok()) {
         // An element that is gone can't be focused, and there is nothing to do about it.
         let _ = line.focus();
     }

@@ -15,7 +15,10 @@ pub struct LogFilter {
 
 impl Default for LogFilter {
     fn default() -> Self {
-        Self { level: LogLevel::Debug, search: String::new() }
+        Self {
+            level: LogLevel::Debug,
+            search: String::new(),
+        }
     }
 }
 
@@ -40,13 +43,19 @@ impl LogFilter {
         // Lowering ASCII letters alone keeps every position.
         let needle = self.search.to_ascii_lowercase();
         let haystack = message.to_ascii_lowercase();
-        haystack.match_indices(&needle).map(|(start, _)| start..start + needle.len()).collect()
+        haystack
+            .match_indices(&needle)
+            .map(|(start, _)| start..start + needle.len())
+            .collect()
     }
 }
 
 /// How many lines are of this level or louder.
 pub(super) fn count_from(lines: &[LogLine], level: LogLevel) -> usize {
-    lines.iter().filter(|line| loudness(line.level) >= loudness(level)).count()
+    lines
+        .iter()
+        .filter(|line| loudness(line.level) >= loudness(level))
+        .count()
 }
 
 /// A level's place from quiet to loud.

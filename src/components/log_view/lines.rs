@@ -6,7 +6,7 @@ use hamlet_models::{LogLevel, LogLine, LogStream, Timestamp};
 use leptos::{html, prelude::*};
 
 use super::LogFilter;
-use crate::ui::format;
+use crate::ui::time;
 
 /// How many lines are made at once.
 const CHUNK: usize = 100;
@@ -23,22 +23,23 @@ struct Chunk {
     length: usize,
 }
 
-#[component]
-pub(super) fn LogLines(
+/// The lines at the positions `shown`. A reader at the end of a live log is kept there.
+pub(super) fn log_lines(
     lines: Signal<Arc<Vec<LogLine>>>,
-    /// The positions of the lines to show.
     shown: Memo<Arc<Vec<u32>>>,
     filter: RwSignal<LogFilter>,
     started_at: Signal<Timestamp>,
     live: Signal<bool>,
-) -> impl IntoView {
+) -> AnyView {
     let container = NodeRef::<html::Div>::new();
     let at_end = StoredValue::new(true);
     // The chunks that have been made once: lines that are added don't take them away again.
     let near = RwSignal::new(HashSet::from([0]));
 
     let look = move || {
-        let Some(container) = container.try_get_untracked().flatten() else { return };
+        let Some(container) = container.try_get_untracked().flatten() else {
+            return;
+        };
         let (top, height) = (container.scroll_top(), container.client_height());
         at_end.set_value(top + height >= container.scroll_height() - 2);
         let bounds = container.get_bounding_client_rect();
@@ -75,11 +76,19 @@ pub(super) fn LogLines(
         let filter = filter.get();
         let all = shown.with(|shown| shown.len());
         (0..all.div_ceil(CHUNK))
-            .map(|index| Chunk { filter: filter.clone(), index, length: (all - index * CHUNK).min(CHUNK) })
+            .map(|index| Chunk {
+                filter: filter.clone(),
+                index,
+                length: (all - index * CHUNK).min(CHUNK),
+            })
             .collect::<Vec<_>>()
     };
     let chunk_view = move |chunk: Chunk| {
-        let Chunk { filter, index, length } = chunk;
+        let Chunk {
+            filter,
+            index,
+            length,
+        } = chunk;
         let is_near = Memo::new(move |_| near.with(|near| near.contains(&index)));
         let rows = move || {
             is_near.get().then(|| {
@@ -129,14 +138,23 @@ fn row(line: &LogLine, start: Timestamp, filter: &LogFilter) -> AnyView {
     let source = source.map(|source| view! { <span class="log__source">{source}</span> }.into_any());
     view! {
         <div class=class>
-            <time class="log__time" datetime=line.time.to_string() title=format::exact(line.time)>
-                {format!("+{}", format::since_start(since))}
+            <time class="log__time" datetime=line.time.to_string() title=time::exact(line.time.as_millis())>
+                {since_start(since)}
             </time>
             <span class="log__word">{line.level.as_str()}</span>
             <span class="log__message">{source} {marked(&line.message, filter)}</span>
         </div>
     }
     .into_any()
+}
+
+/// The time since the run began, as `+0.132` or `+1:02.003`: seconds, with minutes before them where there are any.
+fn since_start(ms: i64) -> String {
+    let (minutes, seconds, millis) = (ms / 60_000, ms / 1_000 % 60, ms % 1_000);
+    match minutes {
+        0 => format!("+{seconds}.{millis:03}"),
+        _ => format!("+{minutes}:{seconds:02}.{millis:03}"),
+    }
 }
 
 /// A message with what was searched for marked.
