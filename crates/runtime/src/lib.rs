@@ -1,1 +1,21 @@
-//! runtime
+//! Runs vals: supervises Deno worker processes.
+//!
+//! A val's code never runs in this process, and a val that breaks is an [`Outcome`], never an error. The crate knows
+//! no users and no database: what a val may import comes from a [`ModuleSource`], what it prints goes to
+//! [`RunEvents`], and the instance's own interface is an [`ApiChannel`].
+
+mod config;
+mod error;
+
+mod api;
+mod outcome;
+mod request;
+
+mod runtime;
+
+pub use api::{ApiChannel, Body};
+pub use config::RuntimeConfig;
+pub use error::{BoxError, RuntimeError};
+pub use outcome::{End, Outcome};
+pub use request::{Input, ModuleSource, Program, ProgramKey, RunEvents, RunRequest, ValReference};
+pub use runtime::{Fetched, Runtime, Stats};

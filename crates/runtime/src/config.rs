@@ -1,0 +1,30 @@
+//! What the runtime is told at its start.
+
+use std::path::PathBuf;
+
+use hamlet_models::Limits;
+
+/// Where Deno is, where workers live, and what they may use.
+#[derive(Clone, Debug)]
+pub struct RuntimeConfig {
+    /// The Deno program, 2.9 or newer.
+    pub deno: PathBuf,
+    /// A folder of the runtime's own: made if it is missing, for its owner alone, and emptied at start. Every worker
+    /// has its scratch folder in it. Paths of Unix sockets are short by the system's rule: keep it under 60 bytes.
+    pub work_dir: PathBuf,
+    /// Where Deno keeps the remote modules that vals import (`DENO_DIR`).
+    pub cache_dir: PathBuf,
+    /// The instance's own address as vals reach it; requests of a val to this origin go through the
+    /// [`ApiChannel`](crate::ApiChannel).
+    pub api_url: String,
+    /// What a run may use.
+    pub limits: Limits,
+    /// How many workers are kept started and empty for the next cold run.
+    pub blank_workers: usize,
+    /// How many HTTP workers may be warm or busy before the least recently used one that is idle is retired; `None`
+    /// takes it from the machine's memory.
+    pub warm_workers: Option<usize>,
+    /// Origins, as `https://example.com`, whose `/v/{user}/{val}` means a val of this instance, beside
+    /// `https://esm.town`.
+    pub module_hosts: Vec<String>,
+}

@@ -1,0 +1,64 @@
+//! How a run ended.
+
+use std::time::Duration;
+
+use hamlet_models::{RunError, RunPhases, Truncated};
+
+/// How a run ended, with what it left behind; its logs went to [`RunEvents`](crate::RunEvents).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// In which way.
+    pub end: End,
+    /// What was thrown, or which limit was met; `None` only for [`End::Ok`].
+    pub error: Option<RunError>,
+    /// The value as JSON text, for scripts and evaluations that ended well. If it was too large, its beginning.
+    pub return_value: Option<String>,
+    /// What was cut.
+    pub truncated: Truncated,
+    /// CPU time in milliseconds. `None` where the system doesn't tell, and for requests to an HTTP val that shared
+    /// their worker with others at the same time.
+    pub cpu_ms: Option<f64>,
+    /// The most memory that the worker held, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// From the moment it was asked for until it ended, in milliseconds.
+    pub duration_ms: f64,
+    /// Where that time went.
+    pub phases: RunPhases,
+}
+
+/// The ways in which a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
+    /// As its val meant it to.
+    Ok,
+    /// It threw, or broke a rule of its kind.
+    Threw,
+    /// It met the limit of wall or CPU time.
+    TimedOut,
+    /// It met the limit of memory.
+    OutOfMemory,
+    /// Someone ended it, or whoever waited for its answer left.
+    Cancelled,
+    /// Its worker was ended for another's sake, or died of a fault of ours.
+    Lost,
+}
+
+impl Outcome {
+    /// An outcome that has nothing yet but its end.
+    pub(crate) fn new(end: End, error: Option<RunError>) -> Self {
+        Self {
+            end,
+            error,
+            return_value: None,
+            truncated: Truncated::default(),
+            cpu_ms: None,
+            memory_bytes: None,
+            duration_ms: 0.0,
+            phases: RunPhases::default(),
+        }
+    }
+}
+
+pub(crate) fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
