@@ -1,6 +1,6 @@
 //! The one error that handlers answer with.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use axum::{
     Json,
@@ -10,6 +10,10 @@ use axum::{
 use hamlet_models::{Problem, ProblemCode, ProblemDetail, Scope};
 use hamlet_runtime::RuntimeError;
 use hamlet_store::StoreError;
+use utoipa::{
+    IntoResponses, ToSchema,
+    openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder},
+};
 
 /// What a handler answers.
 pub type ApiResult<T> = Result<T, ApiError>;
@@ -217,5 +221,20 @@ impl From<RuntimeError> for ApiError {
             RuntimeError::ShuttingDown => Self::Unavailable("this instance is ending: try again in a moment"),
             other => Self::Internal(other.into()),
         }
+    }
+}
+
+/// How the OpenAPI document tells of failures: every one has the same shape.
+impl IntoResponses for ApiError {
+    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(Problem::name()))).build();
+        let failed = |description: &str| {
+            let response = ResponseBuilder::new().description(description);
+            RefOr::T(response.content("application/json", content.clone()).build())
+        };
+        BTreeMap::from([
+            ("4XX".to_owned(), failed("Refused: the code and the message say why")),
+            ("5XX".to_owned(), failed("Failed on the server's side")),
+        ])
     }
 }

@@ -5,6 +5,7 @@
 pub mod cli;
 pub mod config;
 
+pub mod clock;
 pub mod error;
 pub mod extract;
 
