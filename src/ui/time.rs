@@ -69,16 +69,16 @@ fn machine(at: i64) -> String {
 
 /// A duration in milliseconds, as `0.4 ms`, `132 ms`, `4.21 s` or `2 min 5 s`.
 pub fn duration(ms: f64) -> String {
+    // Each bound is where rounding would reach the next unit.
     match ms {
-        ms if ms < 10.0 => format!("{ms:.1} ms"),
-        ms if ms < 1_000.0 => format!("{ms:.0} ms"),
-        ms if ms < 10_000.0 => format!("{:.2} s", ms / 1_000.0),
-        ms if ms < 60_000.0 => format!("{:.1} s", ms / 1_000.0),
-        ms => format!(
-            "{:.0} min {:.0} s",
-            (ms / 60_000.0).floor(),
-            (ms / 1_000.0) % 60.0
-        ),
+        ms if ms < 9.95 => format!("{ms:.1} ms"),
+        ms if ms < 999.5 => format!("{ms:.0} ms"),
+        ms if ms < 9_995.0 => format!("{:.2} s", ms / 1_000.0),
+        ms if ms < 59_950.0 => format!("{:.1} s", ms / 1_000.0),
+        ms => {
+            let seconds = (ms / 1_000.0).round();
+            format!("{} min {} s", (seconds / 60.0).floor(), seconds % 60.0)
+        }
     }
 }
 
