@@ -1,4 +1,4 @@
-// Bundles the editor into dist/: entry.js, whose name never changes, and files with hashed names behind it.
+// Bundles the editor into dist/: entry.js, whose name never changes, and behind it files with hashed names.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -73,4 +73,6 @@ const page = await build({
   plugins: [strictStyles],
   splitting: true,
 });
-writeFileSync(join(dist, "entry.js"), `export * from "./${outputOf(page.metafile, "src/editor.ts")}";\n`);
+// The app loads this with a script element and finds the editor in a global: WebAssembly has no import() of its own.
+const editor = outputOf(page.metafile, "src/editor.ts");
+writeFileSync(join(dist, "entry.js"), `import * as editor from "./${editor}";\nglobalThis.hamletEditor = editor;\n`);

@@ -20,3 +20,9 @@ pub mod log_view;
 pub mod phases;
 pub mod stack;
 pub mod value_tree;
+
+pub mod code_compare;
+pub mod code_editor;
+
+pub mod http_answer;
+pub mod run_outcome;

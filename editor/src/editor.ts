@@ -31,7 +31,8 @@ export interface Editor {
   selectLines(range: LineRange | null): void;
   /** Puts the cursor into a line and scrolls to it. */
   goTo(line: number, column: number): void;
-  focus(): void;
+  /** Takes over what was selected in the plain field before, by offsets into the text, and the focus. */
+  takeOver(start: number, end: number): void;
   destroy(): void;
 }
 
@@ -89,7 +90,11 @@ export function createEditor(options: EditorOptions): Editor {
       view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
       view.focus();
     },
-    focus: () => view.focus(),
+    takeOver(start, end) {
+      const within = (offset: number) => Math.min(offset, view.state.doc.length);
+      view.dispatch({ selection: { anchor: within(start), head: within(end) }, scrollIntoView: true });
+      view.focus();
+    },
     destroy() {
       stopTypes();
       view.destroy();
