@@ -1,6 +1,9 @@
 //! The command line.
 
 mod serve;
+mod store_args;
+mod token;
+mod user;
 
 use std::process::ExitCode;
 
@@ -16,8 +19,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Runs the server until it is told to end
-    Serve(serve::Serve),
+    /// Run the server until it is told to end
+    Serve(Box<serve::Serve>),
+    /// Make accounts
+    #[command(subcommand)]
+    User(user::UserCommand),
+    /// Make, list and revoke API tokens
+    #[command(subcommand)]
+    Token(token::TokenCommand),
 }
 
 /// Does what the arguments say.
@@ -27,13 +36,7 @@ pub fn main() -> ExitCode {
         .enable_all()
         .build()
         .map_err(anyhow::Error::from)
-        .and_then(|runtime| {
-            runtime.block_on(async {
-                match cli.command {
-                    Command::Serve(serve) => serve.run().await,
-                }
-            })
-        });
+        .and_then(|runtime| runtime.block_on(run(cli.command)));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -41,4 +44,20 @@ pub fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+async fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Serve(serve) => serve.run().await,
+        Command::User(command) => command.run().await,
+        Command::Token(command) => command.run().await,
+    }
+}
+
+/// Prints a line for the person or program that waits for it.
+fn print(line: std::fmt::Arguments<'_>) -> anyhow::Result<()> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}")?;
+    Ok(out.flush()?)
 }

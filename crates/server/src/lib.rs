@@ -17,6 +17,8 @@ pub mod recorder;
 pub mod run_service;
 
 mod app;
+mod examples;
+mod first_start;
 pub mod routes;
 
 pub use app::App;

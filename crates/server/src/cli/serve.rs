@@ -1,6 +1,7 @@
 //! `hamlet serve`: starts the parts in order, and ends them in the reverse one.
 
 use std::{
+    io::IsTerminal,
     net::SocketAddr,
     path::PathBuf,
     sync::{Arc, OnceLock},
@@ -19,11 +20,15 @@ use tokio::{
     signal::unix::{SignalKind, signal},
     sync::watch,
 };
+use tracing_subscriber::EnvFilter;
 
+use super::print;
 use crate::{
     App,
     auth::RunTokens,
-    config::{Config, Settings},
+    config::{Config, LogFormat, Settings},
+    error::ApiError,
+    first_start,
     recorder::{Recorder, Retention},
     run_service::RunService,
     state::AppState,
@@ -45,6 +50,7 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let config = Config::try_from(self.settings.over_file(self.config.as_deref())?)?;
+        write_log_as(config.log_format);
         let store = Store::open(&config.store(StoreRole::Server)).await?;
         let listener = TcpListener::bind(config.listen)
             .await
@@ -58,14 +64,22 @@ impl Serve {
         let runs = RunService::new(config.clone(), store.clone(), recorder.clone(), run_tokens.clone(), Some(runtime.clone()));
         let app = App::new(AppState::new(config.clone(), store.clone(), runs, run_tokens)?);
         channel.set(app.clone());
+        first_start::make_owner(&store).await?;
 
+        let url = config.own_url();
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
             listen = %config.listen,
-            url = %config.own_url(),
-            deno = runtime.deno_version(),
+            deno.version = runtime.deno_version(),
+            data_dir = %config.data_dir.display(),
             "ready"
         );
+        print(format_args!("Hamlet is ready at {url}"))?;
+        // Never a line of the log: whoever has the link is the owner.
+        if let Some(path) = first_start::sign_in_path(&store).await? {
+            print(format_args!("Sign in within 24 hours with this link, which works once: {url}{path}"))?;
+            print(format_args!("A password, set in the settings, ends these links."))?;
+        }
         answer_until_told_to_end(listener, app).await?;
 
         runtime.shutdown(GRACE).await;
@@ -73,6 +87,17 @@ impl Serve {
         store.close().await?;
         tracing::info!("ended");
         Ok(())
+    }
+}
+
+/// The log goes to standard error; `HAMLET_LOG` says how much of it, as `debug` or `hamlet_server=debug`.
+fn write_log_as(format: LogFormat) {
+    let usual = || EnvFilter::new("info,sqlx=warn,sea_orm=warn,sea_orm_migration=warn");
+    let filter = EnvFilter::try_from_env("HAMLET_LOG").unwrap_or_else(|_| usual());
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match format {
+        LogFormat::Text => log.with_target(false).with_ansi(std::io::stderr().is_terminal()).init(),
+        LogFormat::Json => log.json().flatten_event(true).init(),
     }
 }
 
@@ -133,6 +158,7 @@ fn runtime_config(config: &Config) -> RuntimeConfig {
 
 fn retention(config: &Config) -> Retention {
     Retention {
+        value_bytes: usize::try_from(config.limits.value_kb * 1_000).unwrap_or(usize::MAX),
         age: Duration::from_secs(config.keep_runs_days * 24 * 60 * 60),
         bytes: config.keep_runs_mb * 1_000_000,
     }
@@ -155,7 +181,7 @@ impl ApiChannel for OwnInterface {
         async move {
             let response = match app {
                 Some(app) => app.answer(request.map(Body::new)).await,
-                None => crate::error::ApiError::Unavailable("the server is starting").into_response(),
+                None => ApiError::Unavailable("the server is starting").into_response(),
             };
             response.map(|body| body.map_err(Into::into).boxed_unsync())
         }
