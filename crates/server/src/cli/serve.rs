@@ -1,20 +1,11 @@
-//! `hamlet serve`: starts the parts in order, and ends them in the reverse one.
+//! `hamlet serve`.
 
-use std::{
-    io::IsTerminal,
-    net::SocketAddr,
-    path::PathBuf,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{io::IsTerminal, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use axum::{ServiceExt, body::Body, extract::Request, response::IntoResponse, serve::ListenerExt};
+use axum::{ServiceExt, extract::Request, serve::ListenerExt};
 use clap::Args;
-use futures_util::{FutureExt, future::BoxFuture};
-use hamlet_runtime::{ApiChannel, Body as RuntimeBody, Runtime, RuntimeConfig};
 use hamlet_store::{Store, StoreRole};
-use http_body_util::BodyExt;
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
@@ -25,13 +16,9 @@ use tracing_subscriber::EnvFilter;
 use super::print;
 use crate::{
     App,
-    auth::RunTokens,
     config::{Config, LogFormat, Settings},
-    error::ApiError,
     first_start,
-    recorder::{Recorder, Retention},
-    run_service::RunService,
-    state::AppState,
+    server::Server,
 };
 
 /// How long requests and runs under way may go on when the server ends.
@@ -57,20 +44,14 @@ impl Serve {
             .with_context(|| format!("can't listen on {}: is another server there?", config.listen))?;
         let config = Arc::new(config.listening_on(listener.local_addr()?));
 
-        let channel = Arc::new(OwnInterface::default());
-        let runtime = Runtime::start(runtime_config(&config), Some(channel.clone())).await?;
-        let recorder = Recorder::start(store.clone(), retention(&config)).await?;
-        let run_tokens = RunTokens::new();
-        let runs = RunService::new(config.clone(), store.clone(), recorder.clone(), run_tokens.clone(), Some(runtime.clone()));
-        let app = App::new(AppState::new(config.clone(), store.clone(), runs, run_tokens)?);
-        channel.set(app.clone());
+        let server = Server::start(config.clone(), store.clone()).await?;
         first_start::make_owner(&store).await?;
 
         let url = config.own_url();
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
             listen = %config.listen,
-            deno.version = runtime.deno_version(),
+            deno.version = server.state.runs.deno_version(),
             data_dir = %config.data_dir.display(),
             "ready"
         );
@@ -80,11 +61,9 @@ impl Serve {
             print(format_args!("Sign in within 24 hours with this link, which works once: {url}{path}"))?;
             print(format_args!("A password, set in the settings, ends these links."))?;
         }
-        answer_until_told_to_end(listener, app).await?;
+        answer_until_told_to_end(listener, server.app.clone()).await?;
 
-        runtime.shutdown(GRACE).await;
-        recorder.shutdown().await;
-        store.close().await?;
+        server.shutdown(GRACE).await?;
         tracing::info!("ended");
         Ok(())
     }
@@ -141,50 +120,4 @@ async fn answer_until_told_to_end(listener: TcpListener, app: App) -> anyhow::Re
         () = limit => tracing::warn!("some requests did not end in time: their connections are cut"),
     }
     Ok(())
-}
-
-fn runtime_config(config: &Config) -> RuntimeConfig {
-    RuntimeConfig {
-        deno: config.deno.clone(),
-        work_dir: config.data_dir.join("work"),
-        cache_dir: config.data_dir.join("cache"),
-        api_url: config.own_url(),
-        limits: config.limits,
-        blank_workers: config.blank_workers,
-        warm_workers: None,
-        module_hosts: vec![config.own_url()],
-    }
-}
-
-fn retention(config: &Config) -> Retention {
-    Retention {
-        value_bytes: usize::try_from(config.limits.value_kb * 1_000).unwrap_or(usize::MAX),
-        age: Duration::from_secs(config.keep_runs_days * 24 * 60 * 60),
-        bytes: config.keep_runs_mb * 1_000_000,
-    }
-}
-
-/// The interface as vals reach it. The runtime has it before there is an interface to reach: no val runs before that.
-#[derive(Default)]
-struct OwnInterface(OnceLock<App>);
-
-impl OwnInterface {
-    fn set(&self, app: App) {
-        // It is set once: there is one call.
-        let _ = self.0.set(app);
-    }
-}
-
-impl ApiChannel for OwnInterface {
-    fn call(&self, request: axum::http::Request<RuntimeBody>) -> BoxFuture<'static, axum::http::Response<RuntimeBody>> {
-        let app = self.0.get().cloned();
-        async move {
-            let response = match app {
-                Some(app) => app.answer(request.map(Body::new)).await,
-                None => ApiError::Unavailable("the server is starting").into_response(),
-            };
-            response.map(|body| body.map_err(Into::into).boxed_unsync())
-        }
-        .boxed()
-    }
 }

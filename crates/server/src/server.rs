@@ -1,0 +1,132 @@
+//! The parts of a running server: started in order, ended in the reverse one.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use axum::{
+    body::Body,
+    http::{Request, Response},
+    response::IntoResponse,
+};
+use futures_util::future::BoxFuture;
+use hamlet_runtime::{ApiChannel, Body as RuntimeBody, Runtime, RuntimeConfig};
+use hamlet_store::Store;
+use http_body_util::BodyExt;
+use tempfile::TempDir;
+
+use crate::{
+    App,
+    auth::RunTokens,
+    config::Config,
+    error::ApiError,
+    recorder::{Recorder, Retention},
+    run_service::RunService,
+    state::AppState,
+};
+
+/// A running server, but for the port that it listens on.
+pub struct Server {
+    /// Answers requests.
+    pub app: App,
+    /// What its handlers reach.
+    pub state: AppState,
+    recorder: Recorder,
+    runtime: Option<Runtime>,
+    /// Deleted when the server is dropped.
+    #[expect(dead_code, reason = "it is kept for its end")]
+    work_folder: Option<TempDir>,
+}
+
+impl Server {
+    /// Starts everything over this store.
+    pub async fn start(config: Arc<Config>, store: Store) -> anyhow::Result<Self> {
+        let own = Arc::new(OwnInterface::default());
+        let data_dir = std::path::absolute(&config.data_dir)?;
+        let (work_dir, work_folder) = work_dir(&data_dir)?;
+        let runtime = RuntimeConfig {
+            deno: config.deno.clone(),
+            work_dir,
+            cache_dir: data_dir.join("cache"),
+            api_url: config.own_url(),
+            limits: config.limits,
+            blank_workers: config.blank_workers,
+            warm_workers: None,
+            module_hosts: vec![config.own_url()],
+        };
+        let runtime = Runtime::start(runtime, Some(own.clone())).await?;
+        let mut server = Self::over(config, store, Some(runtime)).await?;
+        server.work_folder = work_folder;
+        // It is set once: there is one call.
+        let _ = own.0.set(server.app.clone());
+        Ok(server)
+    }
+
+    /// Starts everything but what runs vals: those routes answer that they are unavailable.
+    pub async fn start_without_runtime(config: Arc<Config>, store: Store) -> anyhow::Result<Self> {
+        Self::over(config, store, None).await
+    }
+
+    async fn over(config: Arc<Config>, store: Store, runtime: Option<Runtime>) -> anyhow::Result<Self> {
+        let recorder = Recorder::start(store.clone(), retention(&config)).await?;
+        let run_tokens = RunTokens::new();
+        let runs = RunService::new(
+            config.clone(),
+            store.clone(),
+            recorder.clone(),
+            run_tokens.clone(),
+            runtime.clone(),
+        );
+        let state = AppState::new(config, store, runs, run_tokens)?;
+        Ok(Self { app: App::new(state.clone()), state, recorder, runtime, work_folder: None })
+    }
+
+    /// Lets runs end for as long as `grace`, keeps what they left, and closes the store.
+    pub async fn shutdown(self, grace: Duration) -> anyhow::Result<()> {
+        if let Some(runtime) = &self.runtime {
+            runtime.shutdown(grace).await;
+        }
+        self.recorder.shutdown().await;
+        Ok(self.state.store.close().await?)
+    }
+}
+
+/// Where workers have their sockets and scratch files: in the data folder, unless its path is longer than the system
+/// lets a socket's be.
+fn work_dir(data_dir: &Path) -> io::Result<(PathBuf, Option<TempDir>)> {
+    const LONGEST: usize = 60;
+    let usual = data_dir.join("work");
+    if usual.as_os_str().len() < LONGEST {
+        return Ok((usual, None));
+    }
+    let folder = tempfile::Builder::new().prefix("hamlet-").tempdir()?;
+    Ok((folder.path().to_owned(), Some(folder)))
+}
+
+fn retention(config: &Config) -> Retention {
+    Retention {
+        age: Duration::from_secs(config.keep_runs_days * 24 * 60 * 60),
+        bytes: config.keep_runs_mb * 1_000_000,
+        value_bytes: usize::try_from(config.limits.value_kb * 1_000).unwrap_or(usize::MAX),
+    }
+}
+
+/// The interface as vals reach it. The runtime has it before there is one to reach: no val runs before that.
+#[derive(Default)]
+struct OwnInterface(OnceLock<App>);
+
+impl ApiChannel for OwnInterface {
+    fn call(&self, request: Request<RuntimeBody>) -> BoxFuture<'static, Response<RuntimeBody>> {
+        let app = self.0.get().cloned();
+        Box::pin(async move {
+            let response = match app {
+                Some(app) => app.answer(request.map(Body::new)).await,
+                None => ApiError::Unavailable("the server is starting").into_response(),
+            };
+            response.map(|body| body.map_err(Into::into).boxed_unsync())
+        })
+    }
+}

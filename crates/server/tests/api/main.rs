@@ -1,0 +1,19 @@
+//! The interface through the real router over a real store, without a port; and the command line.
+
+mod test_app;
+
+mod access;
+mod aliases;
+mod conventions;
+mod sessions;
+
+mod me;
+mod tokens;
+mod users;
+mod vals;
+mod versions;
+
+mod instance;
+mod openapi;
+
+mod command_line;

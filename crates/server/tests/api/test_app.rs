@@ -1,0 +1,219 @@
+//! What makes a test of the interface five lines.
+
+use std::{str::FromStr, sync::Arc};
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header},
+};
+use bytes::Bytes;
+use hamlet_models::{ExtendedVal, NewToken, NewVal, Privacy, Problem, ProblemCode, Scopes, UserId};
+use hamlet_server::{
+    App,
+    auth::new_token_secret,
+    config::{Config, Settings},
+    server::Server,
+};
+use hamlet_store::{NewUser, Store, StoreRole, hash_secret};
+use http_body_util::BodyExt;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A server over a store of its own, without a port.
+pub(crate) struct TestApp {
+    pub(crate) app: App,
+    pub(crate) store: Store,
+    // Kept for its parts, which end when it is dropped.
+    server: Server,
+    _folder: TempDir,
+}
+
+impl TestApp {
+    /// One that keeps vals but runs none.
+    pub(crate) async fn new() -> Self {
+        Self::with_settings(Settings::default()).await
+    }
+
+    /// One with these settings, which keeps vals but runs none.
+    pub(crate) async fn with_settings(settings: Settings) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (config, store) = Self::open(&folder, settings).await;
+        let server = Server::start_without_runtime(config, store.clone()).await.expect("a server");
+        Self::over(server, store, folder)
+    }
+
+    async fn open(folder: &TempDir, settings: Settings) -> (Arc<Config>, Store) {
+        let settings = Settings { data_dir: Some(folder.path().join("data")), ..settings };
+        let config = Config::try_from(settings).expect("settings");
+        let store = Store::open(&config.store(StoreRole::Server)).await.expect("a store");
+        (Arc::new(config), store)
+    }
+
+    fn over(server: Server, store: Store, folder: TempDir) -> Self {
+        Self { app: server.app.clone(), store, server, _folder: folder }
+    }
+
+    /// A new user with a token that may do everything.
+    pub(crate) async fn user(&self, name: &str) -> Client {
+        self.user_with_password(name, None).await
+    }
+
+    /// A new user with a token, and this hash of a password.
+    pub(crate) async fn user_with_password(&self, name: &str, password: Option<&str>) -> Client {
+        let password_hash = match password {
+            Some(password) => {
+                let hash = self.server.state.passwords.hash(password.to_owned()).await;
+                Some(hash.expect("a hash"))
+            }
+            None => None,
+        };
+        let new = NewUser { username: name.parse().expect("a username"), admin: false, password_hash };
+        let user = self.store.create_user(&new).await.expect("a user");
+        let client = Client { app: self.app.clone(), id: user.id, headers: HeaderMap::new() };
+        self.token(&client, Scopes::all()).await
+    }
+
+    /// The same user with another token, which has these scopes.
+    pub(crate) async fn token(&self, client: &Client, scopes: Scopes) -> Client {
+        let secret = new_token_secret();
+        let new = NewToken { name: "test".parse().expect("a token's name"), scopes, expires_at: None };
+        self.store.create_token(client.id, &new, hash_secret(&secret)).await.expect("a token");
+        client.with_token(&secret)
+    }
+
+    /// Someone without a token.
+    pub(crate) fn anonymous(&self) -> Client {
+        Client { app: self.app.clone(), id: UserId(uuid::Uuid::nil()), headers: HeaderMap::new() }
+    }
+}
+
+/// Someone who uses the interface.
+#[derive(Clone)]
+pub(crate) struct Client {
+    app: App,
+    /// The user; none has the nil id.
+    pub(crate) id: UserId,
+    headers: HeaderMap,
+}
+
+impl Client {
+    /// The same user with this token.
+    pub(crate) fn with_token(&self, secret: &str) -> Self {
+        let mut client = Self { headers: HeaderMap::new(), ..self.clone() };
+        client.set("authorization", &format!("Bearer {secret}"));
+        client
+    }
+
+    /// The same user, who sends this header with everything.
+    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
+        let mut client = self.clone();
+        client.set(name, value);
+        client
+    }
+
+    fn set(&mut self, name: &str, value: &str) {
+        let name = HeaderName::from_str(name).expect("a header's name");
+        self.headers.insert(name, HeaderValue::from_str(value).expect("a header's value"));
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, Body::empty()).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, Body::empty()).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &impl Serialize) -> Answer {
+        self.send_json(Method::POST, path, body).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: &impl Serialize) -> Answer {
+        self.send_json(Method::PUT, path, body).await
+    }
+
+    async fn send_json(&self, method: Method, path: &str, body: &impl Serialize) -> Answer {
+        let body = serde_json::to_vec(body).expect("JSON");
+        self.with("content-type", "application/json").send(method, path, body.into()).await
+    }
+
+    /// Sends a request; the address may be absolute, as links are.
+    pub(crate) async fn send(&self, method: Method, path: &str, body: Body) -> Answer {
+        let path = path.strip_prefix("http://hamlet.test").unwrap_or(path);
+        let mut request = Request::builder().method(method).uri(path).header(header::HOST, "hamlet.test");
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let response = self.app.clone().answer(request.body(body).expect("a request")).await;
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.expect("a body").to_bytes();
+        Answer { status: parts.status, headers: parts.headers, body }
+    }
+
+    /// Makes a val of this name.
+    pub(crate) async fn create_val(&self, name: &str, privacy: Privacy) -> ExtendedVal {
+        let new = NewVal {
+            name: Some(name.parse().expect("a val's name")),
+            privacy: Some(privacy),
+            ..NewVal::of_code("export default 1")
+        };
+        self.post("/v1/vals", &new).await.json()
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).expect("UTF-8")
+    }
+
+    /// The header's text; empty if there is none.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
+    }
+
+    /// The body of a success.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> T {
+        assert!(self.status.is_success(), "{}: {}", self.status, self.text());
+        assert_eq!(self.header("content-type"), "application/json");
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+
+    pub(crate) fn value(&self) -> Value {
+        self.json()
+    }
+
+    /// The body of a failure, which has to be whole.
+    pub(crate) fn problem(&self) -> Problem {
+        assert!(!self.status.is_success(), "{}: {}", self.status, self.text());
+        assert_eq!(self.header("content-type"), "application/json", "{}: {}", self.status, self.text());
+        let problem: Problem = serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error}: {}", self.text()));
+        assert!(!problem.message.is_empty() && !problem.error.is_empty());
+        assert_eq!(problem.code.status(), self.status.as_u16(), "{}", self.text());
+        problem
+    }
+
+    /// Asserts that this is a whole failure of this kind.
+    #[track_caller]
+    pub(crate) fn refused(&self, code: ProblemCode) -> Problem {
+        let problem = self.problem();
+        assert_eq!(problem.code, code, "{}", self.text());
+        problem
+    }
+
+    /// Asserts that this is a success without a body.
+    #[track_caller]
+    pub(crate) fn nothing(&self) {
+        assert_eq!(self.status, StatusCode::NO_CONTENT, "{}", self.text());
+        assert!(self.body.is_empty());
+    }
+}
