@@ -8,6 +8,7 @@ pub mod top_bar;
 
 pub mod confirm;
 pub mod failure;
+pub mod form;
 pub mod loaded;
 
 pub mod labels;
@@ -26,3 +27,12 @@ pub mod code_editor;
 
 pub mod http_answer;
 pub mod run_outcome;
+
+pub mod run_actions;
+pub mod run_detail;
+pub mod run_filters;
+pub mod run_list;
+pub mod run_picture;
+
+pub mod compare_picker;
+pub mod version_list;

@@ -1,5 +1,6 @@
 //! The small tools that pages and components share.
 
+pub mod arrows;
 pub mod clock;
 pub mod connection;
 pub mod debounce;
@@ -11,3 +12,4 @@ pub mod shortcuts;
 pub mod storage;
 pub mod theme;
 pub mod unsaved;
+pub mod val;

@@ -1,11 +1,193 @@
 //! One run.
 
-use leptos::prelude::*;
+use std::time::Duration;
 
-use crate::components::heading::PageHeading;
+use hamlet_models::{FullRun, LogLevel, NewRun, RunId};
+use leptos::{prelude::*, task::spawn_local};
+use leptos_router::hooks::use_navigate;
 
-/// One run.
+use crate::{
+    api::{ApiClient, error::ClientError},
+    components::{
+        loaded::loaded,
+        log_view::LogFilter,
+        run_actions::{RunActions, RunVal},
+        run_detail::RunDetail,
+    },
+    hooks::{
+        clock,
+        debounce::debounced,
+        params::{use_param, use_query, use_set_query},
+        poll::use_poll,
+        session::use_session,
+    },
+    paths,
+    ui::skeleton::{SkeletonBox, SkeletonRows},
+};
+
+/// How often a run that goes on is looked at.
+const PACE: Duration = Duration::from_millis(700);
+/// A look that took long is followed by a rest of so many times as long.
+const REST: i64 = 4;
+/// How long to wait for the end of a word before it is written into the address.
+const TYPING: Duration = Duration::from_millis(300);
+
+/// One run with everything recorded, followed until it ends.
 #[component]
 pub fn RunPage() -> AnyView {
-    view! { <PageHeading title="Run" /> }.into_any()
+    let api = expect_context::<ApiClient>();
+    let session = use_session();
+    let id = use_param("run_id");
+    let run = LocalResource::new(move || {
+        let id = id.get().parse::<RunId>();
+        async move {
+            let run = api.get_run(id.map_err(|_| ClientError::not_found())?).await;
+            // To someone who isn't signed in every run is hidden: say that they may be someone who sees it.
+            match run {
+                Err(error) if error.is_not_found() => {
+                    session.must_be_signed_in().await?;
+                    Err(error)
+                }
+                run => run,
+            }
+        }
+    });
+    loaded(run, skeleton, |run| view! { <LiveRun run /> }.into_any())
+}
+
+fn skeleton() -> AnyView {
+    view! {
+        <SkeletonBox height="72px" />
+        <SkeletonBox height="148px" />
+        <SkeletonRows rows=6 height=45 />
+    }
+    .into_any()
+}
+
+#[component]
+fn LiveRun(run: FullRun) -> AnyView {
+    let api = expect_context::<ApiClient>();
+    let navigate = use_navigate();
+    let (id, val_id) = (run.id, run.val_id);
+    let run = RwSignal::new(run);
+    follow(api, run);
+
+    let val = LocalResource::new(move || async move {
+        match val_id {
+            Some(val) => api.get_val(val).await,
+            None => Err(ClientError::not_found()),
+        }
+    });
+    let val = Signal::derive(move || match val.get() {
+        None => RunVal::Asking,
+        Some(Ok(val)) => RunVal::Latest(val.version),
+        Some(Err(error)) if error.is_not_found() => RunVal::Gone,
+        // Whether it is still there shows when it is run.
+        Some(Err(_)) => RunVal::Asking,
+    });
+
+    let (busy, error) = (RwSignal::new(false), RwSignal::new(None::<String>));
+    let on_again = Callback::new(move |new: NewRun| {
+        let Some(val) = val_id else { return };
+        let navigate = navigate.clone();
+        busy.set(true);
+        error.set(None);
+        spawn_local(async move {
+            let started = api.create_run(val, &new).await;
+            if busy.try_set(false).is_some() {
+                return;
+            }
+            match started {
+                Ok(started) => navigate(&paths::run(started.id), Default::default()),
+                Err(failed) => error.set(Some(failed.sentence())),
+            }
+        });
+    });
+    let on_cancel = Callback::new(move |()| {
+        let Some(val) = val_id else { return };
+        busy.set(true);
+        error.set(None);
+        spawn_local(async move {
+            let cancelled = api.cancel_run(val, id).await;
+            if busy.try_set(false).is_some() {
+                return;
+            }
+            match cancelled {
+                // It is over already: the next look shows how it ended.
+                Err(failed) if !failed.is_not_found() => error.set(Some(failed.sentence())),
+                _ => look(api, run, StoredValue::new(0)),
+            }
+        });
+    });
+    view! {
+        <RunDetail run log_filter=use_log_filter()>
+            <RunActions run val busy error on_again on_cancel />
+        </RunDetail>
+    }
+    .into_any()
+}
+
+/// Looks again and again until the run is over.
+fn follow(api: ApiClient, run: RwSignal<FullRun>) {
+    let next = StoredValue::new(0_i64);
+    if run.with_untracked(|run| run.status.is_over()) {
+        return;
+    }
+    use_poll(PACE, move || {
+        if clock::now() >= next.get_value() && run.with_untracked(|run| !run.status.is_over()) {
+            look(api, run, next);
+        }
+    });
+}
+
+/// Looks how the run stands; a failure is left to the next look. `next` is when that may be.
+fn look(api: ApiClient, run: RwSignal<FullRun>, next: StoredValue<i64>) {
+    let id = run.with_untracked(|run| run.id);
+    let began = clock::now();
+    next.set_value(i64::MAX);
+    spawn_local(async move {
+        let answer = api.get_run(id).await;
+        let now = clock::now();
+        next.try_set_value(now + REST * (now - began));
+        if let Ok(answer) = answer
+            && run.try_with_untracked(|run| *run != answer) == Some(true)
+        {
+            run.set(answer);
+        }
+    });
+}
+
+/// Which log lines are shown, kept in the address: `?level=warn&q=words`.
+fn use_log_filter() -> RwSignal<LogFilter> {
+    let (level, search) = (use_query("level"), use_query("q"));
+    let level_of = |word: &str| LogLevel::ALL.into_iter().find(|level| level.as_str() == word);
+    let filter = RwSignal::new(LogFilter {
+        level: level
+            .get_untracked()
+            .and_then(|word| level_of(&word))
+            .unwrap_or(LogLevel::Debug),
+        search: search.get_untracked().unwrap_or_default(),
+    });
+    let set_query = use_set_query();
+    let set_level = set_query.clone();
+    let chosen = Memo::new(move |_| filter.with(|filter| filter.level));
+    Effect::new(move |before: Option<LogLevel>| {
+        let level = chosen.get();
+        if before.is_some_and(|before| before != level) {
+            set_level("level", (level != LogLevel::Debug).then(|| level.as_str()));
+        }
+        level
+    });
+    let typed = debounced(
+        Signal::derive(move || filter.with(|filter| filter.search.clone())),
+        TYPING,
+    );
+    Effect::new(move |before: Option<String>| {
+        let search = typed.get();
+        if before.is_some_and(|before| before != search) {
+            set_query("q", (!search.is_empty()).then_some(search.as_str()));
+        }
+        search
+    });
+    filter
 }

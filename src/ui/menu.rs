@@ -8,7 +8,7 @@ use web_sys::{HtmlElement, Node, wasm_bindgen::JsCast};
 pub fn Menu(
     /// The button's name.
     #[prop(into)]
-    label: String,
+    label: Signal<String>,
     /// What the button shows.
     #[prop(into)]
     button: ViewFnOnce,
@@ -52,19 +52,27 @@ pub fn Menu(
         request_animation_frame(move || step_focus(&frame, step));
     };
 
+    // What was chosen is hidden now: focus goes on from the button.
+    let chosen = move |_| {
+        open.set(false);
+        if let Some(toggle) = toggle.get_untracked() {
+            let _ = toggle.focus();
+        }
+    };
+
     view! {
         <div class="menu" node_ref=frame on:keydown=on_key>
             <button
                 type="button"
                 node_ref=toggle
                 class="button button--quiet menu__button"
-                aria-label=label.clone()
+                aria-label=label
                 aria-expanded=move || open.get().to_string()
                 on:click=move |_| open.update(|open| *open = !*open)
             >
                 {button.run()}
             </button>
-            <div class="menu__list" hidden=move || !open.get() on:click=move |_| open.set(false)>
+            <div class="menu__list" hidden=move || !open.get() on:click=chosen>
                 {children()}
             </div>
         </div>

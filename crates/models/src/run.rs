@@ -320,6 +320,18 @@ pub struct RunFilter {
     pub error: Option<bool>,
 }
 
+impl RunFilter {
+    /// Whether a run is one of those that are asked for.
+    pub fn matches(&self, run: &BaseRun) -> bool {
+        self.status.is_none_or(|status| run.status == status)
+            && self.trigger.is_none_or(|trigger| run.trigger == trigger)
+            && self.version.is_none_or(|version| run.version == Some(version))
+            && self.since.is_none_or(|since| run.run_start_at >= since)
+            && self.until.is_none_or(|until| run.run_start_at < until)
+            && self.error.is_none_or(|error| run.status.is_failure() == error)
+    }
+}
+
 /// A run to start from the val's page (ours).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -439,6 +451,105 @@ mod tests {
         assert_eq!(args(r#"{"args":[1]}"#).expect("arguments"), [1]);
         assert!(args("{}").expect("arguments").is_empty());
         assert!(args("7").is_err());
+    }
+
+    #[test]
+    fn a_filter_matches_what_it_asks_for_and_nothing_else() {
+        let json = r#"{"id":"018f3c7e-0000-7000-8000-000000000001","error":null,"parentId":null,
+            "runStartAt":"2026-01-31T12:00:00.000Z","runEndAt":null,"author":null,"name":null,"version":3,
+            "status":"timeout","trigger":"http"}"#;
+        let run: BaseRun = serde_json::from_str(json).expect("a run");
+        let at = |text: &str| Some(text.parse::<Timestamp>().expect("a time"));
+        let all = RunFilter::default();
+        assert!(all.matches(&run));
+        for (filter, matches) in [
+            (
+                RunFilter {
+                    status: Some(RunStatus::Timeout),
+                    ..all.clone()
+                },
+                true,
+            ),
+            (
+                RunFilter {
+                    status: Some(RunStatus::Ok),
+                    ..all.clone()
+                },
+                false,
+            ),
+            (
+                RunFilter {
+                    trigger: Some(Trigger::Http),
+                    ..all.clone()
+                },
+                true,
+            ),
+            (
+                RunFilter {
+                    trigger: Some(Trigger::Run),
+                    ..all.clone()
+                },
+                false,
+            ),
+            (
+                RunFilter {
+                    version: Some(3),
+                    ..all.clone()
+                },
+                true,
+            ),
+            (
+                RunFilter {
+                    version: Some(2),
+                    ..all.clone()
+                },
+                false,
+            ),
+            (
+                RunFilter {
+                    since: at("2026-01-31T12:00:00.000Z"),
+                    ..all.clone()
+                },
+                true,
+            ),
+            (
+                RunFilter {
+                    since: at("2026-01-31T12:00:00.001Z"),
+                    ..all.clone()
+                },
+                false,
+            ),
+            (
+                RunFilter {
+                    until: at("2026-01-31T12:00:00.001Z"),
+                    ..all.clone()
+                },
+                true,
+            ),
+            (
+                RunFilter {
+                    until: at("2026-01-31T12:00:00.000Z"),
+                    ..all.clone()
+                },
+                false,
+            ),
+            (
+                RunFilter {
+                    error: Some(true),
+                    ..all.clone()
+                },
+                true,
+            ),
+            (
+                RunFilter {
+                    error: Some(false),
+                    ..all.clone()
+                },
+                false,
+            ),
+        ] {
+            assert_eq!(filter.matches(&run), matches, "{filter:?}");
+        }
     }
 
     #[test]

@@ -1,0 +1,142 @@
+//! What can be done with a run: end it, or start another like it.
+
+use hamlet_models::{FullRun, HttpRequest, NewRun, VersionNumber};
+use leptos::prelude::*;
+use serde_json::Value;
+
+use crate::{
+    components::run_list::path_of,
+    ui::{
+        button::{Button, ButtonKind},
+        icon::{Icon, IconName},
+    },
+};
+
+/// What is known of the val that a run is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunVal {
+    /// It is being asked for.
+    Asking,
+    /// Its latest version.
+    Latest(VersionNumber),
+    /// It is gone, or can't be reached.
+    Gone,
+}
+
+/// The buttons of a run: Cancel while it goes on, Run again once it is over.
+#[component]
+pub fn RunActions(
+    /// The run as it is now.
+    #[prop(into)]
+    run: Signal<FullRun>,
+    /// The val that it is a run of.
+    #[prop(into)]
+    val: Signal<RunVal>,
+    /// Whether what was pressed goes on.
+    #[prop(into)]
+    busy: Signal<bool>,
+    /// Why it failed, if it did.
+    #[prop(into)]
+    error: Signal<Option<String>>,
+    /// Called with the run to start.
+    on_again: Callback<NewRun>,
+    /// Called to end the run.
+    on_cancel: Callback<()>,
+) -> AnyView {
+    let over = Memo::new(move |_| run.with(|run| run.status.is_over()));
+    let of_val = run.with_untracked(|run| run.val_id.is_some());
+    let buttons = move || match (of_val, over.get()) {
+        (false, _) => ().into_any(),
+        (true, false) => view! {
+            <Button kind=ButtonKind::Danger busy on_click=on_cancel>
+                <Icon name=IconName::Stop />
+                "Cancel"
+            </Button>
+        }
+        .into_any(),
+        (true, true) => again(run, val, busy, on_again),
+    };
+    let failed = move || {
+        error
+            .get()
+            .map(|error| view! { <p class="run-actions__error" role="alert">{error}</p> }.into_any())
+    };
+    view! { <div class="run-actions">{buttons} {failed}</div> }.into_any()
+}
+
+fn again(
+    run: Signal<FullRun>,
+    val: Signal<RunVal>,
+    busy: Signal<bool>,
+    on_again: Callback<NewRun>,
+) -> AnyView {
+    let version = run.with_untracked(|run| run.version);
+    let (input, note) = match run.with_untracked(input_of) {
+        Ok((input, note)) => (input, note),
+        Err(why) => return view! { <p class="run-actions__note">{why}</p> }.into_any(),
+    };
+    let start = move |version: Option<VersionNumber>| {
+        on_again.run(NewRun {
+            version,
+            ..input.clone()
+        })
+    };
+    let button = move |kind: ButtonKind, words: String, version: Option<VersionNumber>| {
+        let start = start.clone();
+        view! {
+            <Button kind busy on_click=move |()| start(version)>
+                <Icon name=IconName::Retry />
+                {words}
+            </Button>
+        }
+        .into_any()
+    };
+    let buttons = move || match (val.get(), version) {
+        (RunVal::Gone, _) => {
+            view! { <p class="run-actions__note">"Its val is gone: it can’t be run again."</p> }.into_any()
+        }
+        (RunVal::Latest(latest), Some(version)) if latest != version => (
+            button(
+                ButtonKind::Plain,
+                format!("Run again on v{version}"),
+                Some(version),
+            ),
+            button(ButtonKind::Primary, format!("Run on latest, v{latest}"), None),
+        )
+            .into_any(),
+        (RunVal::Asking | RunVal::Latest(_), version) => {
+            button(ButtonKind::Primary, "Run again".to_owned(), version).into_any()
+        }
+    };
+    let note = note.map(|note| view! { <p class="run-actions__note">{note}</p> }.into_any());
+    (buttons, note).into_any()
+}
+
+/// The input of a run, to start another with, and what of it was not kept; or why there can't be another.
+fn input_of(run: &FullRun) -> Result<(NewRun, Option<&'static str>), &'static str> {
+    if run.truncated.args {
+        return Err("Its arguments were too large to be kept: it can’t be run again with them.");
+    }
+    let args = match &run.args {
+        Some(Value::Array(args)) => Some(args.clone()),
+        _ => None,
+    };
+    let request = run.request.as_ref().map(|request| HttpRequest {
+        method: request.method.clone(),
+        path: path_of(&request.url).to_owned(),
+        headers: Vec::new(),
+        body: None,
+    });
+    let note = request.as_ref().map(|request| match request.method.as_str() {
+        "GET" | "HEAD" => "The same address again; the request’s headers were not kept.",
+        _ => "The same address again; the request’s headers and body were not kept.",
+    });
+    Ok((
+        NewRun {
+            version: None,
+            args,
+            request,
+        },
+        note,
+    ))
+}

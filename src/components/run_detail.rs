@@ -1,0 +1,243 @@
+//! One run with everything that was recorded of it.
+
+use std::sync::Arc;
+
+use hamlet_models::{FullRun, LogLine};
+use leptos::prelude::*;
+
+use crate::{
+    components::{
+        heading::PageHeading,
+        labels::trigger_word,
+        log_view::{LogFilter, LogView},
+        phases::Phases,
+        run_outcome::{RunResult, headline},
+        status_dot::StatusDot,
+        value_tree::ValueTree,
+    },
+    paths,
+    ui::{
+        number::bytes,
+        time::{RelativeTime, duration, exact},
+    },
+};
+
+/// The most characters of the sentence in the heading; all of an error stands below.
+const HEADLINE_CHARS: usize = 280;
+
+/// Shows one run, also while it goes on; a screen reader hears when it ends.
+#[component]
+pub fn RunDetail(
+    /// The run as it is now.
+    #[prop(into)]
+    run: Signal<FullRun>,
+    /// Which log lines are shown.
+    log_filter: RwSignal<LogFilter>,
+    /// What can be done with the run.
+    children: Children,
+) -> AnyView {
+    let status = Memo::new(move |_| run.with(|run| run.status));
+    let sentence = Memo::new(move |_| run.with(|run| shortened(&headline(run))));
+    let title = Signal::derive(move || {
+        let name = run.with(|run| run.name.as_ref().map(ToString::to_string));
+        format!(
+            "{} · {}",
+            sentence.get(),
+            name.unwrap_or_else(|| "evaluation".to_owned())
+        )
+    });
+    let was_going_on = !status.get_untracked().is_over();
+    // A run that had ended before anyone looked is told by the heading alone.
+    let said = move || (was_going_on && status.get().is_over()).then(|| sentence.get());
+    let over = Memo::new(move |_| status.get().is_over());
+    view! {
+        <article class="run" aria-busy=move || (!over.get()).to_string()>
+            <header class="run__head">
+                {move || run.with(origin)}
+                <div class="run__title">
+                    <PageHeading title>
+                        {move || view! { <StatusDot status=status.get() /> }} <span class="run__sentence">{sentence}</span>
+                    </PageHeading>
+                    <div class="run__actions">{children()}</div>
+                </div>
+                <p class="visually-hidden" role="status">{said}</p>
+            </header>
+            <div class="run__overview">
+                <RunFacts run />
+                <RunTime run />
+            </div>
+            {move || over.get().then(|| view! { <RunEnd run=run.get_untracked() /> })}
+            <RunInput run />
+            <RunLogs run filter=log_filter />
+        </article>
+    }
+    .into_any()
+}
+
+/// The beginning of a sentence that is too long for a heading.
+fn shortened(sentence: &str) -> String {
+    let line = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(HEADLINE_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// Whose val it is a run of, and the way back to the others.
+fn origin(run: &FullRun) -> AnyView {
+    let (Some(author), Some(name)) = (run.author.as_ref(), run.name.as_ref()) else {
+        return view! { <p class="run__origin">"An evaluation: it belongs to no val"</p> }.into_any();
+    };
+    let (username, name) = (author.username.to_string(), name.to_string());
+    view! {
+        <nav class="run__origin" aria-label="Where this run belongs">
+            <a href=paths::user(&username)>{username.clone()}</a>
+            " / "
+            <a href=paths::val(&username, &name)>{name.clone()}</a>
+            " / "
+            <a href=paths::runs(&username, &name)>"Runs"</a>
+        </nav>
+    }
+    .into_any()
+}
+
+/// The facts: when, by what, which version, what it cost.
+#[component]
+fn RunFacts(run: Signal<FullRun>) -> AnyView {
+    let facts = move || {
+        run.with(|run| {
+            let started = run.run_start_at.as_millis();
+            let mut facts = vec![
+                fact("Started", view! { <RelativeTime at=started /> " " <span class="run__exact">{exact(started)}</span> }.into_any()),
+                fact("Trigger", trigger_word(run.trigger).into_any()),
+            ];
+            if let (Some(author), Some(name), Some(version)) = (&run.author, &run.name, run.version) {
+                let href = paths::version(author.username.as_str(), name.as_str(), version);
+                facts.push(fact("Version", view! { <a href=href>{format!("v{version}")}</a> }.into_any()));
+            }
+            if let Some(ms) = run.duration_ms {
+                facts.push(fact("Took", duration(ms).into_any()));
+            }
+            if let Some(ms) = run.cpu_ms {
+                facts.push(fact("CPU time", duration(ms).into_any()));
+            }
+            if let Some(size) = run.memory_bytes {
+                facts.push(fact("Memory", bytes(size).into_any()));
+            }
+            if let Some(parent) = run.parent_id {
+                facts.push(fact("Started by", view! { <a href=paths::run(parent)>"another run"</a> }.into_any()));
+            }
+            facts.push(fact("Id", view! { <code class="run__id">{run.id.to_string()}</code> }.into_any()));
+            facts
+        })
+    };
+    view! {
+        <section class="run__part" aria-label="Facts">
+            <dl class="facts">{facts}</dl>
+        </section>
+    }
+    .into_any()
+}
+
+fn fact(name: &'static str, value: AnyView) -> AnyView {
+    view! {
+        <div class="facts__fact">
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+        </div>
+    }
+    .into_any()
+}
+
+/// Where its time went.
+#[component]
+fn RunTime(run: Signal<FullRun>) -> AnyView {
+    let phases = Memo::new(move |_| run.with(|run| run.phases));
+    view! {
+        <section class="run__part" aria-label="Time">
+            <h2 class="run__label">"Where its time went"</h2>
+            {move || view! { <Phases phases=phases.get() /> }}
+        </section>
+    }
+    .into_any()
+}
+
+/// What it was given: the request, the arguments.
+#[component]
+fn RunInput(run: Signal<FullRun>) -> AnyView {
+    let input =
+        Memo::new(move |_| run.with(|run| (run.request.clone(), run.args.clone(), run.truncated.args)));
+    let parts = move || {
+        let (request, args, cut) = input.get();
+        let mut parts: Vec<AnyView> = Vec::new();
+        if let Some(request) = request {
+            parts.push(
+                view! { <p class="run__request"><b>{request.method}</b> " " <span>{request.url}</span></p> }
+                    .into_any(),
+            );
+        }
+        if let Some(args) = args {
+            if cut {
+                parts.push(
+                    view! { <p class="run__cut">"The arguments were too large: this is the beginning of their text."</p> }
+                        .into_any(),
+                );
+            }
+            parts.push(view! { <ValueTree value=args label="The arguments" /> }.into_any());
+        }
+        if parts.is_empty() {
+            parts.push(view! { <p class="run__none">"It was started without input."</p> }.into_any());
+        }
+        parts
+    };
+    view! {
+        <section class="run__part" aria-label="Input">
+            <h2 class="run__label">"Input"</h2>
+            {parts}
+        </section>
+    }
+    .into_any()
+}
+
+/// What it returned, answered or threw.
+#[component]
+fn RunEnd(run: FullRun) -> AnyView {
+    let nothing = run.error.is_none() && run.return_value.is_none() && run.response.is_none();
+    let answered = run.request.as_ref().and_then(|request| request.status).is_some();
+    let content = match (nothing, answered) {
+        (true, true) => {
+            view! { <p class="run__none">"Its answer went to the one who asked; it is not kept."</p> }
+                .into_any()
+        }
+        (true, false) => view! { <p class="run__none">"It returned nothing."</p> }.into_any(),
+        _ => view! { <RunResult run /> }.into_any(),
+    };
+    view! {
+        <section class="run__part" aria-label="Result">
+            <h2 class="run__label">"Result"</h2>
+            {content}
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn RunLogs(run: Signal<FullRun>, filter: RwSignal<LogFilter>) -> AnyView {
+    let lines = Memo::new(move |before: Option<&Arc<Vec<LogLine>>>| {
+        run.with(|run| match before {
+            // Lines are only ever added.
+            Some(before) if before.len() == run.logs.len() => Arc::clone(before),
+            _ => Arc::new(run.logs.clone()),
+        })
+    });
+    let started_at = Memo::new(move |_| run.with(|run| run.run_start_at));
+    let live = Memo::new(move |_| run.with(|run| !run.status.is_over()));
+    let truncated = Memo::new(move |_| run.with(|run| run.truncated.logs));
+    view! {
+        <section class="run__part run__part--logs" aria-label="Output">
+            <h2 class="run__label">"Logs"</h2>
+            <LogView lines started_at live truncated filter />
+        </section>
+    }
+    .into_any()
+}
