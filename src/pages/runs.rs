@@ -58,7 +58,7 @@ fn skeleton() -> AnyView {
     view! {
         <SkeletonBox height="76px" />
         <SkeletonBox height="172px" />
-        <SkeletonRows rows=10 height=45 />
+        <SkeletonRows rows=10 height=41 />
     }
     .into_any()
 }
@@ -202,7 +202,7 @@ fn Runs(val: ExtendedVal) -> AnyView {
 
     let for_empty = val.clone();
     let rows = move || match shown.get() {
-        Shown::Loading => view! { <SkeletonRows rows=10 height=45 /> }.into_any(),
+        Shown::Loading => view! { <SkeletonRows rows=10 height=41 /> }.into_any(),
         Shown::Failed(error) => {
             view! { <PartFailed error on_retry=Callback::new(move |()| list.refetch()) /> }.into_any()
         }

@@ -179,7 +179,7 @@ impl VersionActions {
                 let href = paths::version(&username, &name, new);
                 Some(
                     view! {
-                        <p class="notice notice--ok">
+                        <p class="said said--ok">
                             <Icon name=IconName::Check />
                             <span>
                                 <a href=href>{format!("Version {new}")}</a>
@@ -194,15 +194,15 @@ impl VersionActions {
                 let words = format!(
                     "Version {version} has the same code as the latest: there is nothing to restore, and no new version was made."
                 );
-                Some(view! { <p class="notice"><span>{words}</span></p> }.into_any())
+                Some(view! { <p class="said"><span>{words}</span></p> }.into_any())
             }
             Said::Deleted(version) => {
                 let words = format!("Version {version} is deleted. Its number will not be given again.");
-                Some(view! { <p class="notice notice--ok"><Icon name=IconName::Check /><span>{words}</span></p> }.into_any())
+                Some(view! { <p class="said said--ok"><Icon name=IconName::Check /><span>{words}</span></p> }.into_any())
             }
             Said::Overtaken => Some(
                 view! {
-                    <p class="notice notice--failed">
+                    <p class="said said--failed">
                         <span>"The val was saved elsewhere meanwhile: nothing was restored. Look at the newest version first."</span>
                         <Button on_click=move |()| self.catch_up()>"Show it"</Button>
                     </p>
@@ -210,7 +210,7 @@ impl VersionActions {
                 .into_any(),
             ),
             Said::Failed(error) => {
-                Some(view! { <p class="notice notice--failed"><span>{error.sentence()}</span></p> }.into_any())
+                Some(view! { <p class="said said--failed"><span>{error.sentence()}</span></p> }.into_any())
             }
         }
         };
