@@ -35,4 +35,10 @@ pub mod run_list;
 pub mod run_picture;
 
 pub mod compare_picker;
+pub mod run_panel;
 pub mod version_list;
+
+pub mod readme;
+pub mod save_status;
+pub mod split_pane;
+pub mod version_conflict;

@@ -18,9 +18,13 @@ pub fn loaded<T: Clone + 'static>(
     skeleton: impl Fn() -> AnyView + Send + 'static,
     show: impl Fn(T) -> AnyView + Send + 'static,
 ) -> AnyView {
-    shown(resource, skeleton, show, |error, on_retry| {
-        view! { <LoadFailed error on_retry /> }.into_any()
+    refetch_when_restored(resource);
+    (move || match resource.get() {
+        None => skeleton(),
+        Some(Ok(value)) => show(value),
+        Some(Err(error)) => load_failed(error, retry(resource)),
     })
+    .into_any()
 }
 
 /// A part of a page, in the same way.
@@ -29,27 +33,66 @@ pub fn loaded_part<T: Clone + 'static>(
     skeleton: impl Fn() -> AnyView + Send + 'static,
     show: impl Fn(T) -> AnyView + Send + 'static,
 ) -> AnyView {
-    shown(resource, skeleton, show, |error, on_retry| {
-        view! { <PartFailed error on_retry /> }.into_any()
+    refetch_when_restored(resource);
+    (move || match resource.get() {
+        None => skeleton(),
+        Some(Ok(value)) => show(value),
+        Some(Err(error)) => part_failed(error, retry(resource)),
     })
+    .into_any()
 }
 
-fn shown<T: Clone + 'static>(
+/// A part of a page that looks again and again: `show` is called once, with a signal that follows the answers. What
+/// has been shown stays when a later look fails.
+pub fn loaded_live<T: Clone + PartialEq + Send + Sync + 'static>(
     resource: Loading<T>,
     skeleton: impl Fn() -> AnyView + Send + 'static,
-    show: impl Fn(T) -> AnyView + Send + 'static,
-    failed: fn(ClientError, Callback<()>) -> AnyView,
+    show: impl Fn(Signal<T>) -> AnyView + Send + 'static,
 ) -> AnyView {
+    refetch_when_restored(resource);
+    let latest = RwSignal::<Option<T>>::new(None);
+    let shown = RwSignal::<Option<Result<(), ClientError>>>::new(None);
+    Effect::new(move |_| match resource.get() {
+        None => {}
+        Some(Ok(value)) => {
+            if latest.with_untracked(|latest| latest.as_ref() != Some(&value)) {
+                latest.set(Some(value));
+            }
+            if shown.get_untracked() != Some(Ok(())) {
+                shown.set(Some(Ok(())));
+            }
+        }
+        Some(Err(error)) => {
+            if shown.get_untracked() != Some(Ok(())) {
+                shown.set(Some(Err(error)));
+            }
+        }
+    });
+    let value = Signal::derive(move || latest.get().expect("shown only once there is a value"));
+    (move || match shown.get() {
+        None => skeleton(),
+        Some(Ok(())) => show(value),
+        Some(Err(error)) => part_failed(error, retry(resource)),
+    })
+    .into_any()
+}
+
+fn refetch_when_restored<T: 'static>(resource: Loading<T>) {
     on_restored(move || {
         if resource.with_untracked(|answer| matches!(answer, Some(Err(ClientError::Offline)))) {
             resource.refetch();
         }
     });
-    let retry = Callback::new(move |()| resource.refetch());
-    (move || match resource.get() {
-        None => skeleton(),
-        Some(Ok(value)) => show(value),
-        Some(Err(error)) => failed(error, retry),
-    })
-    .into_any()
+}
+
+fn retry<T: 'static>(resource: Loading<T>) -> Callback<()> {
+    Callback::new(move |()| resource.refetch())
+}
+
+fn load_failed(error: ClientError, on_retry: Callback<()>) -> AnyView {
+    view! { <LoadFailed error on_retry /> }.into_any()
+}
+
+fn part_failed(error: ClientError, on_retry: Callback<()>) -> AnyView {
+    view! { <PartFailed error on_retry /> }.into_any()
 }

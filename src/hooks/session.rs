@@ -33,6 +33,11 @@ impl Session {
         Self { api, me }
     }
 
+    /// The answer as a page's resource: a failure is only one that says nothing of who is signed in.
+    pub fn resource(self) -> LocalResource<Result<Option<Me>, ClientError>> {
+        self.me
+    }
+
     /// The answer itself: `None` until it is known; tracked.
     pub fn get(self) -> Option<Result<Option<Me>, ClientError>> {
         self.me.get()
@@ -64,7 +69,15 @@ impl Session {
         self.me.set(Some(Ok(Some(me))));
     }
 
-    /// Signs out and goes to the home page.
+    /// Notes that there is a password now.
+    pub fn note_password(self) {
+        if let Some(Ok(Some(mut me))) = self.me.get_untracked() {
+            me.has_password = true;
+            self.set(me);
+        }
+    }
+
+    /// Signs out, then calls `after`.
     pub fn sign_out(self, after: Callback<()>) {
         spawn_local(async move {
             // Without an answer the session may still be there: don't say that it isn't.

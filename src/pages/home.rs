@@ -1,11 +1,23 @@
-//! The home page.
+//! The home page: a desk for who is signed in, a door for who is not.
+
+pub mod desk;
+pub mod visitor;
 
 use leptos::prelude::*;
 
-use crate::components::heading::PageHeading;
+use self::{desk::Desk, visitor::Visitor};
+use crate::{components::loaded::loaded, hooks::session::use_session, ui::skeleton::SkeletonRows};
 
 /// The home page.
 #[component]
 pub fn HomePage() -> AnyView {
-    view! { <PageHeading title="Home" /> }.into_any()
+    let session = use_session();
+    loaded(
+        session.resource(),
+        || view! { <SkeletonRows rows=8 height=44 /> }.into_any(),
+        |me| match me {
+            Some(me) => view! { <Desk me /> }.into_any(),
+            None => view! { <Visitor /> }.into_any(),
+        },
+    )
 }

@@ -1,11 +1,78 @@
-//! The signed-in user's settings.
+//! The signed-in user's profile, password and tokens, and the limits that their runs meet.
 
+pub mod limits;
+pub mod password;
+pub mod profile;
+pub mod tokens;
+
+use hamlet_models::Me;
 use leptos::prelude::*;
 
-use crate::components::heading::PageHeading;
+use self::{limits::LimitsSection, password::PasswordForm, profile::ProfileForm, tokens::TokensSection};
+use crate::{
+    components::{heading::PageHeading, loaded::loaded},
+    hooks::session::use_session,
+    ui::skeleton::SkeletonBox,
+};
 
 /// The signed-in user's settings.
 #[component]
 pub fn SettingsPage() -> AnyView {
-    view! { <PageHeading title="Settings" /> }.into_any()
+    let session = use_session();
+    // By itself, so that saving the profile, which changes the session, keeps the page as it is.
+    let me = LocalResource::new(move || session.must_be_signed_in());
+    loaded(
+        me,
+        || view! { <SkeletonBox height="70vh" /> }.into_any(),
+        |me| view! { <SettingsDetail me /> }.into_any(),
+    )
+}
+
+#[component]
+fn SettingsDetail(me: Me) -> AnyView {
+    let has_password = me.has_password;
+    let username = me
+        .user
+        .username
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    view! {
+        <PageHeading title="Settings" />
+        <div class="settings">
+            {section("profile", "Profile", "What others see of you.", view! { <ProfileForm me /> }.into_any())}
+            {section(
+                "password",
+                "Password",
+                "With your username it signs you in on this page.",
+                view! { <PasswordForm username has_password /> }.into_any(),
+            )}
+            {section(
+                "tokens",
+                "API tokens",
+                "For programs that speak to this instance in your name.",
+                view! { <TokensSection /> }.into_any(),
+            )}
+            {section(
+                "limits",
+                "Limits in force",
+                "What each run meets. The one who runs this server sets them.",
+                view! { <LimitsSection /> }.into_any(),
+            )}
+        </div>
+    }
+    .into_any()
+}
+
+fn section(id: &'static str, title: &'static str, words: &'static str, content: AnyView) -> AnyView {
+    view! {
+        <section class="settings__section" id=id aria-labelledby=format!("{id}-title")>
+            <header class="settings__words">
+                <h2 id=format!("{id}-title")>{title}</h2>
+                <p>{words}</p>
+            </header>
+            <div class="settings__content">{content}</div>
+        </section>
+    }
+    .into_any()
 }

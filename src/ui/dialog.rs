@@ -20,8 +20,8 @@ pub fn Dialog(
     Effect::new(move |_| {
         let Some(element) = element.get() else { return };
         match (open.get(), element.open()) {
-            // The content is there first, for the browser to find what to focus.
-            (true, false) => drop(element.show_modal()),
+            // After the content is there, for the browser to find what to focus.
+            (true, false) => queue_microtask(move || _ = element.show_modal()),
             (false, true) => element.close(),
             _ => {}
         }

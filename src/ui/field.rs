@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 
 static IDS: AtomicU32 = AtomicU32::new(0);
 
@@ -39,8 +39,16 @@ pub fn TextField(
     autofocus: bool,
 ) -> AnyView {
     let id = unique_id();
+    let element = NodeRef::<html::Input>::new();
+    // The attribute moves focus in a dialog that opens; on a page that is already there it does not.
+    Effect::new(move |_| {
+        if let Some(element) = element.get().filter(|_| autofocus) {
+            let _ = element.focus();
+        }
+    });
     let input = view! {
         <input
+            node_ref=element
             id=id.clone()
             class="field__input"
             class:field__input--code=code
