@@ -79,8 +79,9 @@ pub(crate) fn is_missing_parent(error: &DbErr) -> bool {
 /// Whether the same work may succeed when it is tried again: PostgreSQL ends one of two transactions that wait for
 /// each other or that can't be put in an order.
 pub(crate) fn is_worth_a_retry(error: &StoreError) -> bool {
-    let StoreError::Database(DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error))) =
-        error
+    let StoreError::Database(
+        DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)),
+    ) = error
     else {
         return false;
     };

@@ -14,6 +14,17 @@ mod users;
 mod vals;
 mod versions;
 
+mod beacon;
+mod cache;
+mod caches;
+mod clock;
+mod database;
+mod diff;
+mod entity;
+mod migration;
+mod rows;
+mod writer;
+
 pub use error::StoreError;
 pub use runs::{RunRecord, RunScope, RunWrite};
 pub use store::{SecretHash, Slice, Store, StoreConfig, StoreRole, hash_secret};

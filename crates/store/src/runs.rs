@@ -1,13 +1,28 @@
 //! Runs and their logs: in a file of their own, so that a flood of them never holds up the vals.
 
+mod prune;
+mod write;
+
 use std::{collections::HashMap, sync::Arc};
 
 use hamlet_models::{
-    Author, HttpResponse, LastRun, LogLine, PageQuery, RunError, RunFilter, RunId, RunPhases, RunRequest, RunStatus,
-    Timestamp, Trigger, Truncated, UserId, ValId, ValName, VersionNumber,
+    Author, HttpResponse, LastRun, LogLine, PageQuery, RunError, RunFilter, RunId, RunPhases, RunRequest,
+    RunStatus, Timestamp, Trigger, Truncated, UserId, ValId, ValName, VersionNumber,
 };
 
-use crate::{Slice, Store, StoreError};
+use sea_orm::{
+    ColumnTrait, Condition, EntityTrait, Iterable, QueryFilter, QueryOrder, QuerySelect, Select,
+    sea_query::Expr,
+};
+
+use crate::{
+    Slice, Store, StoreError,
+    entity::{last_run, run, run_log},
+    rows,
+};
+
+/// The ids that one statement names at most.
+const IDS: usize = 500;
 
 /// A run with everything that is kept of it, its logs aside.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,11 +88,6 @@ pub enum RunScope {
 }
 
 impl Store {
-    /// Writes runs, each as it stands now, with the lines that it printed since.
-    pub async fn write_runs(&self, writes: Vec<RunWrite>) -> Result<(), StoreError> {
-        todo!()
-    }
-
     /// The runs of the scope, newest first, without `args`, `return_value` and `response`, which may be large.
     pub async fn list_runs(
         &self,
@@ -85,32 +95,150 @@ impl Store {
         filter: &RunFilter,
         page: PageQuery,
     ) -> Result<Slice<RunRecord>, StoreError> {
-        todo!()
+        let whose = match scope {
+            RunScope::Val(id) => run::Column::ValId.eq(id.0),
+            RunScope::User(id) => run::Column::OwnerId.eq(id.0),
+        };
+        let rows = without_large(run::Entity::find())
+            .filter(whose)
+            .filter(conditions(filter))
+            .order_by_desc(run::Column::StartedAt)
+            .order_by_desc(run::Column::Id)
+            .offset(page.offset)
+            .limit(page.limit + 1)
+            .all(&self.runs().readers)
+            .await?;
+        Slice::cut(rows, page.limit).try_map(RunRecord::try_from)
     }
 
     /// The run of this id.
     pub async fn get_run(&self, id: RunId) -> Result<RunRecord, StoreError> {
-        todo!()
+        let row = run::Entity::find_by_id(id.0).one(&self.runs().readers).await?;
+        row.ok_or(StoreError::NotFound("run"))?.try_into()
     }
 
     /// What a run has printed so far, in order; nothing for a run that isn't there.
     pub async fn get_run_logs(&self, id: RunId) -> Result<Vec<LogLine>, StoreError> {
-        todo!()
+        let rows = run_log::Entity::find()
+            .filter(run_log::Column::RunId.eq(id.0))
+            .order_by_asc(run_log::Column::Seq)
+            .all(&self.runs().readers)
+            .await?;
+        let mut lines = Vec::new();
+        for row in rows {
+            lines.extend(rows::json::<Vec<LogLine>>(&row.lines)?);
+        }
+        Ok(lines)
     }
 
     /// How the last run of each of these vals stands; vals that never ran are left out.
     pub async fn last_runs(&self, val_ids: &[ValId]) -> Result<HashMap<ValId, LastRun>, StoreError> {
-        todo!()
+        let mut last_runs = HashMap::with_capacity(val_ids.len());
+        for ids in val_ids.chunks(IDS) {
+            let found = last_run::Entity::find()
+                .filter(last_run::Column::ValId.is_in(ids.iter().map(|id| id.0)))
+                .all(&self.runs().readers)
+                .await?;
+            for row in found {
+                let last_run = LastRun {
+                    id: row.run_id.into(),
+                    status: rows::status(&row.status)?,
+                    run_start_at: rows::time(row.started_at),
+                    duration_ms: row.duration_ms,
+                };
+                last_runs.insert(row.val_id.into(), last_run);
+            }
+        }
+        Ok(last_runs)
     }
+}
 
-    /// Marks as lost what was queued or running when the last server died, and says how many those were.
-    pub async fn lose_unfinished_runs(&self) -> Result<u64, StoreError> {
-        todo!()
-    }
+/// Reads nothing for the columns that may be large and that no list shows.
+fn without_large(select: Select<run::Entity>) -> Select<run::Entity> {
+    let large = |column: &run::Column| {
+        matches!(
+            column,
+            run::Column::Args | run::Column::ReturnValue | run::Column::Response
+        )
+    };
+    let select = select
+        .select_only()
+        .columns(run::Column::iter().filter(|column| !large(column)));
+    run::Column::iter().filter(large).fold(select, |select, column| {
+        select.column_as(Expr::cust("NULL"), column)
+    })
+}
 
-    /// Deletes runs that began before `older_than`, then the oldest ones until those that remain hold at most
-    /// `keep_bytes`; says how many went.
-    pub async fn prune_runs(&self, older_than: Timestamp, keep_bytes: u64) -> Result<u64, StoreError> {
-        todo!()
+fn conditions(filter: &RunFilter) -> Condition {
+    let failures = || {
+        RunStatus::ALL
+            .into_iter()
+            .filter(|status| status.is_failure())
+            .map(RunStatus::as_str)
+    };
+    Condition::all()
+        .add_option(
+            filter
+                .status
+                .map(|status| run::Column::Status.eq(status.as_str())),
+        )
+        .add_option(
+            filter
+                .trigger
+                .map(|trigger| run::Column::Trigger.eq(trigger.as_str())),
+        )
+        .add_option(
+            filter
+                .version
+                .map(|version| run::Column::Version.eq(i64::from(version))),
+        )
+        .add_option(
+            filter
+                .since
+                .map(|time| run::Column::StartedAt.gte(time.as_millis())),
+        )
+        .add_option(
+            filter
+                .until
+                .map(|time| run::Column::StartedAt.lt(time.as_millis())),
+        )
+        .add_option(filter.error.map(|error| {
+            if error {
+                run::Column::Status.is_in(failures())
+            } else {
+                run::Column::Status.is_not_in(failures())
+            }
+        }))
+}
+
+impl TryFrom<run::Model> for RunRecord {
+    type Error = StoreError;
+
+    fn try_from(row: run::Model) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.id.into(),
+            val_id: row.val_id.map(ValId::from),
+            owner: Author {
+                id: row.owner_id.into(),
+                username: rows::name(&row.owner_name)?,
+            },
+            val_name: row.val_name.as_deref().map(rows::name).transpose()?,
+            version: row.version.map(rows::version).transpose()?,
+            parent_id: row.parent_id.map(RunId::from),
+            status: rows::status(&row.status)?,
+            trigger: rows::trigger(&row.trigger)?,
+            started_at: rows::time(row.started_at),
+            ended_at: row.ended_at.map(rows::time),
+            duration_ms: row.duration_ms,
+            cpu_ms: row.cpu_ms,
+            memory_bytes: row.memory_bytes.and_then(|bytes| u64::try_from(bytes).ok()),
+            error: row.error.as_deref().map(rows::json).transpose()?,
+            request: row.request.as_deref().map(rows::json).transpose()?,
+            args: row.args,
+            return_value: row.return_value,
+            response: row.response.as_deref().map(rows::json).transpose()?,
+            truncated: rows::json(&row.truncated)?,
+            phases: rows::json(&row.phases)?,
+        })
     }
 }

@@ -1,0 +1,264 @@
+//! Writing runs: many at once, in as few statements as can be.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use hamlet_models::{LogLine, RunId};
+use sea_orm::{
+    ActiveModelTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, Iterable, QueryTrait,
+    Statement,
+    sea_query::{Expr, ExprTrait, OnConflict},
+};
+use uuid::Uuid;
+
+use crate::{
+    RunRecord, RunWrite, Store, StoreError,
+    entity::{last_run, run, run_log},
+    rows,
+};
+
+/// Rows per statement, largest first: few sizes, so that the databases know the statements, and none with more
+/// values than SQLite takes in one (32,766).
+const ROWS: [usize; 3] = [64, 8, 1];
+/// What a run takes beside its texts, indexes included.
+const ROW_BYTES: usize = 640;
+
+impl Store {
+    /// Writes runs, each as it stands now, with the lines that it printed since. Of several writes of one run the
+    /// last says how it stands.
+    pub async fn write_runs(&self, writes: Vec<RunWrite>) -> Result<(), StoreError> {
+        if writes.is_empty() {
+            return Ok(());
+        }
+        let backend = self.runs().readers.get_database_backend();
+        let statements = Batch::of(writes)?.statements(backend);
+        self.change_runs(statements, |statements, tx| {
+            Box::pin(async move {
+                for statement in statements {
+                    tx.execute_raw(statement.clone()).await?;
+                }
+                Ok(())
+            })
+        })
+        .await
+    }
+}
+
+/// What is to be written, with no row twice: PostgreSQL refuses to change one twice in a statement.
+struct Batch {
+    runs: Vec<run::Model>,
+    logs: Vec<run_log::Model>,
+    last_runs: Vec<last_run::Model>,
+}
+
+impl Batch {
+    fn of(writes: Vec<RunWrite>) -> Result<Self, StoreError> {
+        let mut places: HashMap<RunId, usize> = HashMap::with_capacity(writes.len());
+        let mut merged: Vec<(Arc<RunRecord>, Vec<LogLine>)> = Vec::with_capacity(writes.len());
+        for RunWrite { record, mut logs } in writes {
+            match places.get(&record.id).and_then(|&place| merged.get_mut(place)) {
+                Some((earlier, lines)) => {
+                    *earlier = record;
+                    lines.append(&mut logs);
+                }
+                None => {
+                    places.insert(record.id, merged.len());
+                    merged.push((record, logs));
+                }
+            }
+        }
+        let mut batch = Self {
+            runs: Vec::with_capacity(merged.len()),
+            logs: Vec::new(),
+            last_runs: Vec::new(),
+        };
+        let mut last_runs: HashMap<Uuid, last_run::Model> = HashMap::new();
+        for (record, lines) in merged {
+            let lines = if lines.is_empty() {
+                None
+            } else {
+                Some(rows::json_text(&lines)?)
+            };
+            batch
+                .runs
+                .push(run_row(&record, lines.as_ref().map_or(0, String::len))?);
+            if let Some(lines) = lines {
+                let (run_id, seq) = (record.id.0, next_seq());
+                batch.logs.push(run_log::Model { run_id, seq, lines });
+            }
+            if let Some(row) = last_run_row(&record) {
+                let last = last_runs.entry(row.val_id).or_insert_with(|| row.clone());
+                if (row.started_at, row.run_id) > (last.started_at, last.run_id) {
+                    *last = row;
+                }
+            }
+        }
+        batch.last_runs.extend(last_runs.into_values());
+        // The same order everywhere, so that two nodes never wait for each other.
+        batch.runs.sort_unstable_by_key(|row| row.id);
+        batch.last_runs.sort_unstable_by_key(|row| row.val_id);
+        Ok(batch)
+    }
+
+    fn statements(self, backend: DbBackend) -> Vec<Statement> {
+        let mut statements = Vec::new();
+        for rows in portions(self.runs) {
+            let insert = run::Entity::insert_many(active(rows)).on_conflict(run_conflict());
+            statements.push(insert.build(backend));
+        }
+        for rows in portions(self.logs) {
+            // Only ever met when a transaction is done again that had been committed after all.
+            let conflict = OnConflict::columns([run_log::Column::RunId, run_log::Column::Seq])
+                .do_nothing()
+                .to_owned();
+            statements.push(
+                run_log::Entity::insert_many(active(rows))
+                    .on_conflict(conflict)
+                    .build(backend),
+            );
+        }
+        for rows in portions(self.last_runs) {
+            let insert = last_run::Entity::insert_many(active(rows)).on_conflict(last_run_conflict());
+            statements.push(insert.build(backend));
+        }
+        statements
+    }
+}
+
+fn active<A, M: IntoActiveModel<A>>(rows: Vec<M>) -> impl Iterator<Item = A>
+where
+    A: ActiveModelTrait,
+{
+    rows.into_iter().map(M::into_active_model)
+}
+
+/// The rows in portions of the sizes in [`ROWS`].
+fn portions<T>(rows: Vec<T>) -> impl Iterator<Item = Vec<T>> {
+    let mut rows = rows.into_iter();
+    std::iter::from_fn(move || {
+        let size = ROWS.into_iter().find(|size| *size <= rows.len())?;
+        Some(rows.by_ref().take(size).collect())
+    })
+}
+
+/// The new row takes the place of the old; the size of the logs grows.
+fn run_conflict() -> OnConflict {
+    let replaced =
+        run::Column::iter().filter(|column| !matches!(column, run::Column::Id | run::Column::LogSize));
+    let old = Expr::col((run::Entity, run::Column::LogSize));
+    let new = Expr::col(("excluded", run::Column::LogSize));
+    OnConflict::column(run::Column::Id)
+        .update_columns(replaced)
+        .value(run::Column::LogSize, old.add(new))
+        .to_owned()
+}
+
+/// A run takes the place of one that began earlier, and of itself.
+fn last_run_conflict() -> OnConflict {
+    use last_run::Column;
+    let old = |column| Expr::col((last_run::Entity, column));
+    let new = |column| Expr::col(("excluded", column));
+    let later = new(Column::StartedAt).gt(old(Column::StartedAt));
+    let as_late = new(Column::StartedAt)
+        .eq(old(Column::StartedAt))
+        .and(new(Column::RunId).gte(old(Column::RunId)));
+    // A run may begin later than was thought, but is still itself.
+    let same = new(Column::RunId).eq(old(Column::RunId));
+    OnConflict::column(Column::ValId)
+        .update_columns([
+            Column::RunId,
+            Column::Status,
+            Column::StartedAt,
+            Column::DurationMs,
+        ])
+        .action_and_where(later.or(as_late).or(same))
+        .to_owned()
+}
+
+fn run_row(record: &RunRecord, log_size: usize) -> Result<run::Model, StoreError> {
+    let json_texts = (
+        record.request.as_ref().map(rows::json_text).transpose()?,
+        record.error.as_ref().map(rows::json_text).transpose()?,
+        record.response.as_ref().map(rows::json_text).transpose()?,
+    );
+    let (request, error, response) = json_texts;
+    let texts = [&request, &error, &response, &record.args, &record.return_value];
+    let size = ROW_BYTES + texts.into_iter().flatten().map(String::len).sum::<usize>();
+    Ok(run::Model {
+        id: record.id.0,
+        val_id: record.val_id.map(|id| id.0),
+        owner_id: record.owner.id.0,
+        owner_name: record.owner.username.to_string(),
+        val_name: record.val_name.as_ref().map(ToString::to_string),
+        version: record.version.map(i64::from),
+        parent_id: record.parent_id.map(|id| id.0),
+        status: record.status.as_str().to_owned(),
+        trigger: record.trigger.as_str().to_owned(),
+        started_at: record.started_at.as_millis(),
+        ended_at: record.ended_at.map(|time| time.as_millis()),
+        duration_ms: record.duration_ms,
+        cpu_ms: record.cpu_ms,
+        memory_bytes: record.memory_bytes.and_then(|bytes| i64::try_from(bytes).ok()),
+        size: rows::count(size),
+        log_size: rows::count(log_size),
+        phases: rows::json_text(&record.phases)?,
+        truncated: rows::json_text(&record.truncated)?,
+        request,
+        error,
+        // PostgreSQL can't keep this character; JSON never has it as it is.
+        args: record.args.as_ref().map(|text| text.replace('\0', "")),
+        return_value: record.return_value.as_ref().map(|text| text.replace('\0', "")),
+        response,
+    })
+}
+
+fn last_run_row(record: &RunRecord) -> Option<last_run::Model> {
+    Some(last_run::Model {
+        val_id: record.val_id?.0,
+        run_id: record.id.0,
+        status: record.status.as_str().to_owned(),
+        started_at: record.started_at.as_millis(),
+        duration_ms: record.duration_ms,
+    })
+}
+
+/// A number above those given before, also by an earlier process: microseconds, or one more than the last.
+fn next_seq() -> i64 {
+    static LAST: AtomicI64 = AtomicI64::new(0);
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX);
+    let next = |last: i64| Ord::max(now, last + 1);
+    let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)));
+    next(last.unwrap_or_else(|last| last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn portions_are_of_few_sizes_and_lose_nothing() {
+        for count in [0, 1, 7, 8, 9, 64, 65, 200] {
+            let portions: Vec<Vec<usize>> = portions((0..count).collect()).collect();
+            assert!(portions.iter().all(|portion| ROWS.contains(&portion.len())));
+            assert_eq!(portions.concat(), (0..count).collect::<Vec<_>>());
+        }
+        let columns = run::Column::iter().count();
+        assert!(
+            ROWS[0] * columns <= 32_766,
+            "SQLite takes no more values in a statement"
+        );
+    }
+
+    #[test]
+    fn sequence_numbers_only_grow() {
+        let numbers: Vec<_> = (0..10_000).map(|_| next_seq()).collect();
+        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+}
