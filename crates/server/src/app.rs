@@ -20,6 +20,7 @@ use tower::Service;
 use crate::{
     auth,
     error::{ApiError, SHOULD_RETRY},
+    gateway,
     routes,
     state::AppState,
 };
@@ -39,16 +40,20 @@ impl App {
     }
 
     /// Answers one request.
-    pub async fn answer(mut self, request: Request<Body>) -> Response {
+    pub async fn answer(self, request: Request<Body>) -> Response {
+        match gateway::label_in_host(&self.state.config, &request).map(str::to_owned) {
+            Some(label) => caught(gateway::answer(&self.state, &label, request)).await,
+            None => self.answer_as_app(request).await,
+        }
+    }
+
+    async fn answer_as_app(mut self, request: Request<Body>) -> Response {
         let method = request.method().clone();
         let is_api = request.uri().path().starts_with("/v1");
         let mut response = if is_api && is_preflight(&request) {
             preflight(request.headers())
         } else {
-            match AssertUnwindSafe(self.route(request)).catch_unwind().await {
-                Ok(response) => response,
-                Err(_) => ApiError::Internal(anyhow!("a handler panicked: its message is above")).into_response(),
-            }
+            caught(self.route(request)).await
         };
         if is_api {
             finish_api(&method, &mut response);
@@ -91,6 +96,14 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let app = self.clone();
         Box::pin(async move { Ok(app.answer(request.map(Body::new)).await) })
+    }
+}
+
+/// The answer, also where making it panics.
+async fn caught(answer: impl Future<Output = Response>) -> Response {
+    match AssertUnwindSafe(answer).catch_unwind().await {
+        Ok(response) => response,
+        Err(_) => ApiError::Internal(anyhow!("a handler panicked: its message is above")).into_response(),
     }
 }
 

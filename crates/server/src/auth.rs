@@ -15,7 +15,7 @@ use axum::{
     extract::FromRequestParts,
     http::{HeaderMap, header, request::Parts},
 };
-use hamlet_models::{Privacy, Scope, ScopeAction, ScopeResource, Scopes, UserId};
+use hamlet_models::{Privacy, RunId, Scope, ScopeAction, ScopeResource, Scopes, UserId};
 use hamlet_store::{UserRecord, ValRecord, hash_secret};
 
 use crate::{
@@ -26,7 +26,7 @@ use crate::{
 pub use cross_site::must_be_same_origin;
 pub use password::Passwords;
 pub use run_tokens::{RunGrant, RunTokens};
-pub use secrets::{SESSION_SECONDS, new_secret, new_token_secret, session_cookie, session_cookie_gone, session_of};
+pub use secrets::{SESSION_SECONDS, TOKEN_PREFIX, new_secret, new_token_secret, session_cookie, session_cookie_gone, session_of};
 pub use throttle::Throttle;
 
 /// To read vals and versions.
@@ -58,8 +58,8 @@ pub struct CurrentUser {
 pub enum Credential {
     /// By a token of their own.
     Token,
-    /// By a token that one of their runs was given.
-    RunToken,
+    /// By a token that one of their runs was given; which run, where the token is one run's alone.
+    RunToken(Option<RunId>),
     /// By the web app's cookie.
     Session,
 }
@@ -71,6 +71,14 @@ impl CurrentUser {
     /// The caller's id.
     pub fn id(&self) -> UserId {
         self.user.id
+    }
+
+    /// The run that asks, if it is one and its token is its alone.
+    pub fn run_id(&self) -> Option<RunId> {
+        match self.credential {
+            Credential::RunToken(run_id) => run_id,
+            Credential::Token | Credential::Session => None,
+        }
     }
 
     /// Refuses a token without this scope.
@@ -129,7 +137,7 @@ pub async fn by_secret(state: &AppState, secret: &str) -> ApiResult<Option<Curre
             hamlet_store::StoreError::NotFound(_) => ApiError::BadToken,
             other => other.into(),
         })?;
-        return Ok(Some(CurrentUser { user, scopes: grant.scopes, credential: Credential::RunToken }));
+        return Ok(Some(CurrentUser { user, scopes: grant.scopes, credential: Credential::RunToken(grant.run_id) }));
     }
     let grant = state.store.find_token(hash_secret(secret)).await?;
     Ok(grant.map(|grant| CurrentUser { user: grant.user, scopes: grant.scopes, credential: Credential::Token }))
@@ -141,7 +149,7 @@ async fn by_session(state: &AppState, parts: &Parts) -> ApiResult<Option<Current
         return Ok(None);
     };
     // Someone who signed in by a token goes on with that token: its scopes, its expiry and its end hold here too.
-    let user = if secret.starts_with(secrets::TOKEN_PREFIX) {
+    let user = if secret.starts_with(TOKEN_PREFIX) {
         by_secret(state, secret).await?.map(|user| CurrentUser { credential: Credential::Session, ..user })
     } else {
         let user = state.store.find_session(hash_secret(secret)).await?;

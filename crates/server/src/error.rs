@@ -15,6 +15,8 @@ use utoipa::{
     openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder},
 };
 
+use crate::recorder::TooManyRuns;
+
 /// What a handler answers.
 pub type ApiResult<T> = Result<T, ApiError>;
 
@@ -126,6 +128,11 @@ impl ApiError {
         ))
     }
 
+    /// The status of the answer.
+    pub fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.code().status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
     fn code(&self) -> ProblemCode {
         match self {
             Self::Malformed(_) => ProblemCode::Malformed,
@@ -179,13 +186,12 @@ impl IntoResponse for ApiError {
         if let Self::Internal(cause) = &self {
             tracing::error!(?cause, "request failed");
         }
-        let code = self.code();
+        let (status, code) = (self.status(), self.code());
         let (retry_after, is_final) = (self.retry_after(), self.is_final());
         let mut problem = Problem::new(code, self.to_string());
         if let Self::Invalid(details) = self {
             problem.details = details;
         }
-        let status = StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(problem)).into_response();
         if let Some(retry_after) = retry_after {
             let seconds = HeaderValue::from(retry_after.as_secs().max(1));
@@ -236,5 +242,11 @@ impl IntoResponses for ApiError {
             ("4XX".to_owned(), failed("Refused: the code and the message say why")),
             ("5XX".to_owned(), failed("Failed on the server's side")),
         ])
+    }
+}
+
+impl From<TooManyRuns> for ApiError {
+    fn from(_: TooManyRuns) -> Self {
+        Self::OverCapacity { retry_after: Duration::from_secs(5) }
     }
 }

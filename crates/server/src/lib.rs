@@ -13,10 +13,15 @@ pub mod auth;
 pub mod present;
 pub mod state;
 
+pub mod failure;
 pub mod recorder;
 pub mod run_service;
 
+pub mod gateway;
+pub mod static_app;
+
 mod app;
+pub mod server;
 mod examples;
 mod first_start;
 pub mod routes;

@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::{
     config::Config,
     error::{ApiError, ApiResult},
+    gateway,
     state::AppState,
 };
 
@@ -71,11 +72,9 @@ impl Links {
     }
 
     /// Where an HTTP val answers.
-    pub fn endpoint(&self, username: &Username, name: &ValName) -> String {
+    pub fn endpoint(&self, val: &ValRecord) -> String {
         let scheme = if self.base.starts_with("https:") { "https://" } else { "http://" };
-        let mut url = [scheme, username.as_str(), "-", name.as_str(), ".", &self.config.vals_domain].concat();
-        url.make_ascii_lowercase();
-        url
+        [scheme, &gateway::label_of(val), ".", &self.config.vals_domain].concat()
     }
 
     /// A val with its code.
@@ -100,7 +99,7 @@ impl Links {
                 versions: [&own, "/versions"].concat(),
                 self_: own,
                 module,
-                endpoint: (val.kind == ValKind::Http).then(|| self.endpoint(&val.owner.username, &val.name)),
+                endpoint: (val.kind == ValKind::Http).then(|| self.endpoint(val)),
             },
             last_run: None,
         }

@@ -11,6 +11,12 @@ mod users;
 mod vals;
 mod versions;
 
+mod eval;
+mod run;
+mod runs;
+
+mod modules;
+
 mod health;
 mod instance;
 mod markdown;
@@ -20,12 +26,12 @@ use axum::Router;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{error::ApiError, state::AppState};
+use crate::{error::ApiError, state::AppState, static_app};
 
 /// The router.
 pub fn router(state: &AppState) -> Router {
     Router::from(described())
-        .fallback(async || ApiError::NotFound("address"))
+        .fallback(static_app::answer)
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(state.clone())
 }
@@ -44,6 +50,10 @@ fn described() -> OpenApiRouter<AppState> {
         .merge(aliases::router())
         .merge(vals::router())
         .merge(versions::router())
+        .merge(runs::router())
+        .merge(run::router())
+        .merge(eval::router())
+        .merge(modules::router())
         .merge(instance::router())
         .merge(markdown::router())
         .merge(health::router())

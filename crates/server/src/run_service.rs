@@ -1,32 +1,404 @@
-//! Starts vals and records their runs.
+//! The one place where vals are run: by whom, with what environment, and how it is recorded.
 
-use std::sync::Arc;
+mod environment;
+mod modules;
+mod page_request;
 
-use hamlet_runtime::Runtime;
-use hamlet_store::Store;
+use std::{sync::Arc, time::Duration};
 
-use crate::{auth::RunTokens, config::Config, recorder::Recorder};
+use axum::http;
+use hamlet_models::{Author, Limits, RunError, RunId, RunPhases, RunStatus, Trigger, Truncated, ValId};
+use hamlet_runtime::{
+    Body, Input, Outcome, Program, ProgramKey, RunEvents, RunRequest, Runtime, RuntimeError,
+};
+use hamlet_store::{RunRecord, Store, ValRecord};
+use moka::sync::Cache;
+use serde_json::Value;
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use crate::{
+    auth::RunTokens,
+    clock,
+    config::Config,
+    error::{ApiError, ApiResult},
+    present::Links,
+    recorder::{RecordedRun, Recorder, cut},
+};
+use environment::Environments;
+use modules::AuthorModules;
+
+/// For how many HTTP vals what their workers are started with is kept at hand.
+const WARM_VALS: u64 = 10_000;
 
 /// Starts vals and records their runs; a cheap handle.
 #[derive(Clone)]
 pub struct RunService {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    limits: Limits,
+    links: Links,
+    store: Store,
+    recorder: Recorder,
+    environments: Environments,
     runtime: Option<Runtime>,
+    warm: Cache<ValId, Arc<WarmVal>>,
+}
+
+/// What every request to one version of an HTTP val is run with.
+struct WarmVal {
+    val: Arc<ValRecord>,
+    /// The environment that goes with this is in force until then.
+    expires: hamlet_models::Timestamp,
+    program: Program,
+    environment: Arc<[(String, String)]>,
+    modules: Arc<AuthorModules>,
+}
+
+/// Who starts a run, and with what.
+pub struct Call {
+    /// What starts it.
+    pub trigger: Trigger,
+    /// The run that asked for it, if one did.
+    pub parent_id: Option<RunId>,
+    /// What the val is given.
+    pub input: Input,
+}
+
+/// A run that was started and goes on, whoever waits for it.
+pub struct Started {
+    /// The run as it is recorded.
+    pub run: Arc<RecordedRun>,
+    outcome: JoinHandle<ApiResult<Outcome>>,
+}
+
+/// What a request to an HTTP val came to.
+pub struct Answered {
+    /// The run as it is recorded.
+    pub run: Arc<RecordedRun>,
+    /// The val's response, or why there is none.
+    pub response: Result<http::Response<Body>, Box<Outcome>>,
+}
+
+impl Started {
+    /// Waits for the run's end.
+    pub async fn outcome(self) -> ApiResult<Outcome> {
+        self.outcome
+            .await
+            .map_err(anyhow::Error::from)
+            .map_err(ApiError::Internal)?
+    }
 }
 
 impl RunService {
     /// The service over these parts; without a runtime it refuses to run anything.
     pub fn new(
-        _config: Arc<Config>,
-        _store: Store,
-        _recorder: Recorder,
-        _run_tokens: RunTokens,
+        config: Arc<Config>,
+        store: Store,
+        recorder: Recorder,
+        run_tokens: RunTokens,
         runtime: Option<Runtime>,
     ) -> Self {
-        Self { runtime }
+        Self {
+            inner: Arc::new(Inner {
+                limits: config.limits,
+                environments: Environments::new(&config, run_tokens),
+                links: Links::of_config(config),
+                store,
+                recorder,
+                runtime,
+                warm: Cache::new(WARM_VALS),
+            }),
+        }
     }
 
     /// The version of Deno that vals run on, if there is a runtime.
     pub fn deno_version(&self) -> Option<&str> {
-        self.runtime.as_ref().map(Runtime::deno_version)
+        self.inner.runtime.as_ref().map(Runtime::deno_version)
     }
+
+    /// Where runs are recorded.
+    pub fn recorder(&self) -> &Recorder {
+        &self.inner.recorder
+    }
+
+    /// How much of a value is kept, in bytes.
+    pub fn most_value_bytes(&self) -> usize {
+        usize::try_from(self.inner.limits.value_kb.saturating_mul(1_000)).unwrap_or(usize::MAX)
+    }
+
+    /// Starts a val of a kind other than HTTP. It runs to its end, also if nobody waits for it.
+    pub async fn start(&self, val: &Arc<ValRecord>, call: Call) -> ApiResult<Started> {
+        let program = self.inner.program(val);
+        let record = val_record(val, &call);
+        self.start_program(program, Some(val.id), record, call.input)
+            .await
+    }
+
+    /// Starts an evaluation for this user.
+    pub async fn start_eval(
+        &self,
+        user: Author,
+        code: String,
+        args: Vec<Value>,
+        parent_id: Option<RunId>,
+    ) -> ApiResult<Started> {
+        let code: Arc<str> = code.into();
+        let program = Program {
+            key: ProgramKey::Code(code.clone()),
+            url: self.inner.links.to("/v1/eval"),
+            code,
+            kind: hamlet_models::ValKind::Script,
+        };
+        let call = Call {
+            trigger: Trigger::Eval,
+            parent_id,
+            input: Input::Eval { args },
+        };
+        self.start_program(program, None, new_record(user, &call), call.input)
+            .await
+    }
+
+    async fn start_program(
+        &self,
+        program: Program,
+        val_id: Option<ValId>,
+        mut record: RunRecord,
+        input: Input,
+    ) -> ApiResult<Started> {
+        let runtime = self.inner.runtime()?;
+        self.inner.keep_args(&mut record, &input);
+        let (id, owner) = (record.id, record.owner.id);
+        let run = self.inner.recorder.begin(record).await?;
+        let request = RunRequest {
+            id,
+            group: owner.0,
+            program,
+            environment: self.inner.environments.of_run(owner, val_id, id),
+            modules: Arc::new(AuthorModules::new(
+                self.inner.store.clone(),
+                self.inner.links.clone(),
+                owner,
+            )),
+            events: run.clone(),
+        };
+        let recorded = run.clone();
+        let outcome = tokio::spawn(async move {
+            runtime
+                .run(request, input)
+                .await
+                .map_err(|error| refused(&recorded, error))
+        });
+        Ok(Started { run, outcome })
+    }
+
+    /// Sends a request to an HTTP val; its address is the public one, absolute.
+    pub async fn fetch(
+        &self,
+        val: &Arc<ValRecord>,
+        trigger: Trigger,
+        request: http::Request<Body>,
+    ) -> ApiResult<Answered> {
+        let runtime = self.inner.runtime()?;
+        let run = self
+            .inner
+            .recorder
+            .begin(request_record(val, trigger, &request))
+            .await?;
+        self.fetch_as(&runtime, val, run.clone(), run, request).await
+    }
+
+    async fn fetch_as(
+        &self,
+        runtime: &Runtime,
+        val: &Arc<ValRecord>,
+        run: Arc<RecordedRun>,
+        events: Arc<dyn RunEvents>,
+        request: http::Request<Body>,
+    ) -> ApiResult<Answered> {
+        let warm = self.inner.warm_val(val);
+        let asked = RunRequest {
+            id: run.id(),
+            group: val.owner.id.0,
+            program: warm.program.clone(),
+            environment: warm.environment.clone(),
+            modules: warm.modules.clone(),
+            events,
+        };
+        let abandoned = GiveUpIfLeft(Some(&run));
+        let fetched = runtime.fetch(asked, request).await;
+        abandoned.answered();
+        match fetched {
+            Ok(fetched) => Ok(Answered {
+                run,
+                response: fetched.response,
+            }),
+            Err(error) => Err(refused(&run, error)),
+        }
+    }
+
+    /// Ends a run that goes on; `false` if it doesn't.
+    pub fn cancel(&self, id: RunId) -> bool {
+        self.inner
+            .runtime
+            .as_ref()
+            .is_some_and(|runtime| runtime.cancel(id))
+    }
+}
+
+impl Inner {
+    fn runtime(&self) -> ApiResult<Runtime> {
+        self.runtime
+            .clone()
+            .ok_or(ApiError::Unavailable("this server runs no vals"))
+    }
+
+    fn program(&self, val: &ValRecord) -> Program {
+        modules::program(&self.links, val)
+    }
+
+    /// What the worker of this version of a val is started with: the same for every request, so that it stays warm.
+    fn warm_val(&self, val: &Arc<ValRecord>) -> Arc<WarmVal> {
+        let now = clock::now();
+        if let Some(warm) = self.warm.get(&val.id)
+            && Arc::ptr_eq(&warm.val, val)
+            && now < warm.expires
+        {
+            return warm;
+        }
+        let (environment, expires) = self.environments.of_worker(val.owner.id, val.id, now);
+        let warm = Arc::new(WarmVal {
+            val: val.clone(),
+            expires,
+            program: self.program(val),
+            environment,
+            modules: Arc::new(AuthorModules::new(
+                self.store.clone(),
+                self.links.clone(),
+                val.owner.id,
+            )),
+        });
+        self.warm.insert(val.id, warm.clone());
+        warm
+    }
+
+    fn keep_args(&self, record: &mut RunRecord, input: &Input) {
+        let args = match input {
+            Input::Script { args: Some(args) } => args,
+            Input::Eval { args } if !args.is_empty() => args,
+            Input::Script { args: None } | Input::Eval { .. } | Input::Interval { .. } | Input::Email(_) => {
+                return;
+            }
+        };
+        let most = usize::try_from(self.limits.value_kb.saturating_mul(1_000)).unwrap_or(usize::MAX);
+        let mut text = Value::Array(args.clone()).to_string();
+        if text.len() > most {
+            text.truncate(cut(&text, most).len());
+            record.truncated.args = true;
+        }
+        record.args = Some(text);
+    }
+}
+
+/// Ends the record of a request whose sender left before it got a place; from there on the runtime ends it.
+struct GiveUpIfLeft<'a>(Option<&'a RecordedRun>);
+
+impl GiveUpIfLeft<'_> {
+    fn answered(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for GiveUpIfLeft<'_> {
+    fn drop(&mut self) {
+        if let Some(run) = self.0
+            && run.record().status == RunStatus::Queued
+        {
+            run.give_up(
+                RunStatus::Cancelled,
+                run_error("CancelledError", "whoever asked did not wait for a place"),
+            );
+        }
+    }
+}
+
+/// Notes that a run did not come to be, and answers why.
+fn refused(run: &RecordedRun, error: RuntimeError) -> ApiError {
+    let said = match &error {
+        RuntimeError::OverCapacity { .. } => run_error("OverCapacityError", "every place for runs was taken"),
+        RuntimeError::ShuttingDown => run_error("UnavailableError", "the server was ending"),
+        RuntimeError::Deno(_) | RuntimeError::Modules(_) | RuntimeError::Io(_) => run_error(
+            "InternalError",
+            "something went wrong on the server's side; its log has the cause",
+        ),
+    };
+    run.give_up(RunStatus::Error, said);
+    error.into()
+}
+
+fn run_error(name: &str, message: &str) -> RunError {
+    RunError {
+        name: name.to_owned(),
+        message: message.to_owned(),
+        stack: String::new(),
+    }
+}
+
+fn val_record(val: &ValRecord, call: &Call) -> RunRecord {
+    RunRecord {
+        val_id: Some(val.id),
+        val_name: Some(val.name.clone()),
+        version: Some(val.version),
+        ..new_record(val.owner.clone(), call)
+    }
+}
+
+fn request_record<B>(val: &ValRecord, trigger: Trigger, request: &http::Request<B>) -> RunRecord {
+    // An HTTP val takes no other input than the request.
+    let call = Call {
+        trigger,
+        parent_id: None,
+        input: Input::Script { args: None },
+    };
+    let request = hamlet_models::RunRequest {
+        method: request.method().as_str().to_owned(),
+        url: request.uri().to_string(),
+        status: None,
+    };
+    RunRecord {
+        request: Some(request),
+        ..val_record(val, &call)
+    }
+}
+
+fn new_record(owner: Author, call: &Call) -> RunRecord {
+    RunRecord {
+        id: RunId(Uuid::now_v7()),
+        val_id: None,
+        owner,
+        val_name: None,
+        version: None,
+        parent_id: call.parent_id,
+        status: RunStatus::Queued,
+        trigger: call.trigger,
+        started_at: clock::now(),
+        ended_at: None,
+        duration_ms: None,
+        cpu_ms: None,
+        memory_bytes: None,
+        error: None,
+        request: None,
+        args: None,
+        return_value: None,
+        response: None,
+        truncated: Truncated::default(),
+        phases: RunPhases::default(),
+    }
+}
+
+/// How long a run may take in all, waiting for a place and ending included.
+fn longest_run(limits: &Limits) -> Duration {
+    Duration::from_secs(limits.wall_seconds.saturating_add(60))
 }

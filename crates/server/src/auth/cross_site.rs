@@ -13,8 +13,9 @@ use crate::{
 /// A read that no page sent (an address typed by its user) passes; what has effects passes only if the browser says
 /// that it came from here.
 pub(super) fn must_be_ours(state: &AppState, parts: &Parts) -> ApiResult<()> {
-    // Calling a val has effects whatever the method is.
-    let only_reads = parts.method.is_safe() && !parts.uri.path().starts_with("/v1/run/");
+    // Calling a val or evaluating code has effects whatever the method is.
+    let path = parts.uri.path();
+    let only_reads = parts.method.is_safe() && !path.starts_with("/v1/run/") && !path.starts_with("/v1/eval/");
     match said_origin(state, &parts.headers) {
         Said::Ours => Ok(()),
         Said::Nothing if only_reads => Ok(()),

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use hamlet_models::{Scope, Scopes, UserId};
+use hamlet_models::{RunId, Scope, Scopes, Timestamp, UserId};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use uuid::Uuid;
@@ -23,10 +23,12 @@ pub struct RunGrant {
     pub user_id: UserId,
     /// What it may do.
     pub scopes: Scopes,
+    /// The run, where the token is one run's alone.
+    pub run_id: Option<RunId>,
 }
 
-/// User id (16 bytes), scopes (2) and the second at which it expires (8).
-const PAYLOAD_BYTES: usize = 26;
+/// User id (16 bytes), scopes (2), the second at which it expires (8), and the run's id (16; nil for none).
+const PAYLOAD_BYTES: usize = 42;
 
 impl Default for RunTokens {
     fn default() -> Self {
@@ -42,10 +44,16 @@ impl RunTokens {
         Self { mac }
     }
 
-    /// A token for a run of this account: everything but changing vals and the account.
-    pub fn issue(&self, user_id: UserId, valid_for: Duration) -> String {
-        let scopes = Scopes::all().without(&[VAL_WRITE, USER_WRITE]);
-        self.sign(&RunGrant { user_id, scopes }, now_seconds().saturating_add(valid_for.as_secs().max(1)))
+    /// A token for one run of this account: everything but changing vals and the account.
+    pub fn issue(&self, user_id: UserId, run_id: RunId, valid_for: Duration) -> String {
+        let expires = now_seconds().saturating_add(valid_for.as_secs().max(1));
+        self.sign(&RunGrant { user_id, scopes: run_scopes(), run_id: Some(run_id) }, expires)
+    }
+
+    /// A token for a worker that serves many runs of this account: always the same for the same end.
+    pub fn issue_until(&self, user_id: UserId, expires: Timestamp) -> String {
+        let expires = u64::try_from(expires.as_millis() / 1_000).unwrap_or_default();
+        self.sign(&RunGrant { user_id, scopes: run_scopes(), run_id: None }, expires)
     }
 
     /// What the token says, if it is one of these and has not expired.
@@ -59,10 +67,12 @@ impl RunTokens {
         mac.verify_slice(&signature).ok()?;
         let (id, rest) = payload.split_first_chunk::<16>()?;
         let (bits, expires) = rest.split_first_chunk::<2>()?;
-        let expires = u64::from_be_bytes(*expires.first_chunk::<8>()?);
-        (now_seconds() < expires).then(|| RunGrant {
+        let (expires, run_id) = expires.split_first_chunk::<8>()?;
+        let run_id = Uuid::from_bytes(*run_id.first_chunk::<16>()?);
+        (now_seconds() < u64::from_be_bytes(*expires)).then(|| RunGrant {
             user_id: UserId(Uuid::from_bytes(*id)),
             scopes: scopes_of(u16::from_be_bytes(*bits)),
+            run_id: (!run_id.is_nil()).then_some(RunId(run_id)),
         })
     }
 
@@ -70,16 +80,21 @@ impl RunTokens {
         let mut payload = [0; PAYLOAD_BYTES];
         payload[..16].copy_from_slice(grant.user_id.0.as_bytes());
         payload[16..18].copy_from_slice(&bits_of(grant.scopes).to_be_bytes());
-        payload[18..].copy_from_slice(&expires.to_be_bytes());
+        payload[18..26].copy_from_slice(&expires.to_be_bytes());
+        payload[26..].copy_from_slice(grant.run_id.map_or(Uuid::nil(), |run| run.0).as_bytes());
         let mut mac = self.mac.clone();
         mac.update(&payload);
-        let mut token = String::with_capacity(96);
+        let mut token = String::with_capacity(112);
         token.push_str(TOKEN_PREFIX);
         URL_SAFE_NO_PAD.encode_string(payload, &mut token);
         token.push('.');
         URL_SAFE_NO_PAD.encode_string(mac.finalize().into_bytes(), &mut token);
         token
     }
+}
+
+fn run_scopes() -> Scopes {
+    Scopes::all().without(&[VAL_WRITE, USER_WRITE])
 }
 
 fn bits_of(scopes: Scopes) -> u16 {
@@ -97,16 +112,32 @@ fn now_seconds() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::VAL_READ;
 
     fn user() -> UserId {
         UserId(Uuid::from_u128(7))
     }
 
+    fn run() -> RunId {
+        RunId(Uuid::from_u128(9))
+    }
+
+    #[test]
+    fn a_workers_token_is_the_same_every_time_and_names_no_run() {
+        let tokens = RunTokens::new();
+        let end = Timestamp::from_millis(i64::try_from(now_seconds() + 60).expect("a time") * 1_000);
+        let token = tokens.issue_until(user(), end);
+        assert_eq!(token, tokens.issue_until(user(), end));
+        let grant = tokens.verify(&token).expect("a good token");
+        assert_eq!((grant.user_id, grant.run_id), (user(), None));
+        assert!(grant.scopes.has(VAL_READ) && !grant.scopes.has(VAL_WRITE));
+    }
+
     #[test]
     fn a_run_may_do_everything_but_change_vals_and_the_account() {
         let tokens = RunTokens::new();
-        let grant = tokens.verify(&tokens.issue(user(), Duration::from_secs(60))).expect("a good token");
-        assert_eq!(grant.user_id, user());
+        let grant = tokens.verify(&tokens.issue(user(), run(), Duration::from_secs(60))).expect("a good token");
+        assert_eq!((grant.user_id, grant.run_id), (user(), Some(run())));
         for scope in Scope::all() {
             let withheld = scope == VAL_WRITE || scope == USER_WRITE;
             assert_eq!(grant.scopes.has(scope), !withheld, "{scope}");
@@ -116,13 +147,13 @@ mod tests {
     #[test]
     fn another_process_a_changed_token_and_an_expired_one_are_refused() {
         let tokens = RunTokens::new();
-        let token = tokens.issue(user(), Duration::from_secs(60));
+        let token = tokens.issue(user(), run(), Duration::from_secs(60));
         assert_eq!(RunTokens::new().verify(&token), None, "another key");
-        let other = tokens.issue(UserId(Uuid::from_u128(8)), Duration::from_secs(60));
+        let other = tokens.issue(UserId(Uuid::from_u128(8)), run(), Duration::from_secs(60));
         let (payload, _) = other.split_once('.').expect("two parts");
         let (_, signature) = token.split_once('.').expect("two parts");
         assert_eq!(tokens.verify(&format!("{payload}.{signature}")), None, "another's payload");
-        let grant = RunGrant { user_id: user(), scopes: Scopes::all() };
+        let grant = RunGrant { user_id: user(), scopes: Scopes::all(), run_id: None };
         assert_eq!(tokens.verify(&tokens.sign(&grant, now_seconds())), None, "expired");
         assert!(tokens.verify(&tokens.sign(&grant, now_seconds() + 60)).is_some());
         for odd in ["", "hmlt_", "hmlt_.", "hmlt_a.b", &token[5..]] {

@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
 /// What every token begins with, so that a leaked one can be told for what it is.
-pub(super) const TOKEN_PREFIX: &str = "hmlt_";
+pub const TOKEN_PREFIX: &str = "hmlt_";
 
 /// How long a session lasts: 30 days.
 pub const SESSION_SECONDS: u64 = 30 * 24 * 60 * 60;

@@ -1,0 +1,257 @@
+//! Runs: listing, reading, following, starting and cancelling them.
+
+mod events;
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use hamlet_models::{BaseRun, FullRun, LogLine, NewRun, Page, RunFilter, RunId, Trigger, ValId, ValKind};
+use hamlet_runtime::Input;
+use hamlet_store::{RunRecord, RunScope, Slice, ValRecord};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    auth::{CurrentUser, RUN_READ, RUN_WRITE},
+    error::{ApiError, ApiResult},
+    extract::{ApiJson, ApiPage, ApiPath, ApiQuery, CODE_BODY_MAX_BYTES},
+    present::Links,
+    run_service::Call,
+    state::AppState,
+};
+
+pub(super) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(list_val_runs, create_run))
+        .routes(routes!(cancel_run))
+        .routes(routes!(list_my_runs))
+        .routes(routes!(get_run))
+        .routes(routes!(events::follow_run))
+}
+
+/// The runs of a val, newest first; its owner's alone to see.
+#[utoipa::path(get, path = "/v1/vals/{val_id}/runs", tag = "runs",
+    params(("val_id" = ValId, Path), hamlet_models::PageQuery, RunFilter),
+    responses((status = 200, body = Page<BaseRun>), ApiError))]
+async fn list_val_runs(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    links: Links,
+    ApiPath(val_id): ApiPath<ValId>,
+    ApiPage(page): ApiPage,
+    ApiQuery(filter): ApiQuery<RunFilter>,
+) -> ApiResult<Json<Page<BaseRun>>> {
+    user.must_have(RUN_READ)?;
+    user.must_own(&*state.store.get_val(val_id).await?)?;
+    state.runs.recorder().flush().await;
+    let runs = state
+        .store
+        .list_runs(RunScope::Val(val_id), &filter, page)
+        .await?;
+    Ok(Json(links.page(
+        &format!("/v1/vals/{val_id}/runs"),
+        page,
+        &filter,
+        base_runs(runs),
+    )))
+}
+
+/// Starts a run of a val in the background, as from its page: `GET /v1/runs/{id}` tells how it goes.
+///
+/// An HTTP val gets the request that `request` describes, a scheduled one is told when it last ran.
+#[utoipa::path(post, path = "/v1/vals/{val_id}/runs", tag = "runs", params(("val_id" = ValId, Path)),
+    request_body = NewRun, responses((status = 202, description = "The run, as it begins", body = BaseRun), ApiError))]
+async fn create_run(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    ApiPath(val_id): ApiPath<ValId>,
+    new: Option<ApiJson<NewRun, CODE_BODY_MAX_BYTES>>,
+) -> ApiResult<(StatusCode, Json<BaseRun>)> {
+    user.must_have(RUN_WRITE)?;
+    let latest = state.store.get_val(val_id).await?;
+    user.must_own(&latest)?;
+    let new = new.map(|ApiJson(new)| new).unwrap_or_default();
+    let val = match new.version {
+        Some(version) if version != latest.version => state.store.get_version(val_id, version).await?,
+        Some(_) | None => latest,
+    };
+    let run = match val.kind {
+        ValKind::Http => {
+            let request = new.request.unwrap_or_else(|| hamlet_models::HttpRequest {
+                method: "GET".to_owned(),
+                path: "/".to_owned(),
+                headers: Vec::new(),
+                body: None,
+            });
+            state.runs.start_request(&val, Trigger::Editor, &request).await?
+        }
+        ValKind::Script | ValKind::Interval => {
+            let call = Call {
+                trigger: Trigger::Editor,
+                parent_id: user.run_id(),
+                input: input_of(&val, new.args),
+            };
+            state.runs.start(&val, call).await?.run
+        }
+        ValKind::Email => {
+            let message =
+                "an e-mail val runs when a message comes to its address: it can't be started from here";
+            return Err(ApiError::invalid("type", message));
+        }
+    };
+    Ok((StatusCode::ACCEPTED, Json(base_run(&run.record()))))
+}
+
+fn input_of(val: &ValRecord, args: Option<Vec<Value>>) -> Input {
+    match val.kind {
+        ValKind::Interval => Input::Interval {
+            last_run_at: val.schedule.as_ref().and_then(|schedule| schedule.last_run_at),
+        },
+        ValKind::Script | ValKind::Http | ValKind::Email => Input::Script { args },
+    }
+}
+
+/// Whether there was a run to cancel.
+#[derive(Serialize, ToSchema)]
+struct Cancelled {
+    /// Always true: a run that does not go on is answered with 404.
+    found: bool,
+}
+
+/// Ends a run that goes on.
+#[utoipa::path(post, path = "/v1/vals/{val_id}/evaluations/{run_id}/cancel", tag = "runs",
+    params(("val_id" = ValId, Path), ("run_id" = RunId, Path)),
+    responses((status = 200, body = Cancelled), (status = 404, description = "No such run goes on", body = String), ApiError))]
+async fn cancel_run(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    ApiPath((val_id, run_id)): ApiPath<(ValId, RunId)>,
+) -> ApiResult<Response> {
+    user.must_have(RUN_WRITE)?;
+    // The contract's answer here is a bare text, not a problem.
+    let not_there = |what: &str| (StatusCode::NOT_FOUND, Json(what)).into_response();
+    let val = match state.store.get_val(val_id).await.map_err(ApiError::from) {
+        Err(ApiError::NotFound(_)) => return Ok(not_there("no such val")),
+        val => val?,
+    };
+    match user.must_own(&val) {
+        Err(ApiError::NotFound(_)) => return Ok(not_there("no such val")),
+        owned => owned?,
+    }
+    let run = state
+        .runs
+        .recorder()
+        .find(run_id)
+        .filter(|run| run.record().val_id == Some(val_id));
+    if run.is_some() && state.runs.cancel(run_id) {
+        Ok(Json(Cancelled { found: true }).into_response())
+    } else {
+        Ok(not_there("no such run goes on"))
+    }
+}
+
+/// The runs of the caller's vals and the caller's evaluations, newest first.
+#[utoipa::path(get, path = "/v1/me/runs", tag = "me", params(hamlet_models::PageQuery, RunFilter),
+    responses((status = 200, body = Page<BaseRun>), ApiError))]
+async fn list_my_runs(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    links: Links,
+    ApiPage(page): ApiPage,
+    ApiQuery(filter): ApiQuery<RunFilter>,
+) -> ApiResult<Json<Page<BaseRun>>> {
+    user.must_have(RUN_READ)?;
+    state.runs.recorder().flush().await;
+    let runs = state
+        .store
+        .list_runs(RunScope::User(user.id()), &filter, page)
+        .await?;
+    Ok(Json(links.page("/v1/me/runs", page, &filter, base_runs(runs))))
+}
+
+/// A run with everything recorded of it, also while it goes on.
+#[utoipa::path(get, path = "/v1/runs/{run_id}", tag = "runs", params(("run_id" = RunId, Path)),
+    responses((status = 200, body = FullRun), ApiError))]
+async fn get_run(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    ApiPath(run_id): ApiPath<RunId>,
+) -> ApiResult<Json<FullRun>> {
+    let (record, logs) = find_run(&state, &user, run_id).await?;
+    Ok(Json(full_run(&record, logs)))
+}
+
+/// A run of the caller's with its lines so far, wherever it is.
+async fn find_run(
+    state: &AppState,
+    user: &CurrentUser,
+    id: RunId,
+) -> ApiResult<(Arc<RunRecord>, Vec<LogLine>)> {
+    user.must_have(RUN_READ)?;
+    let (record, logs) = match state.runs.recorder().find(id) {
+        Some(run) => {
+            let progress = run.progress(0);
+            (progress.record, progress.lines)
+        }
+        None => (
+            Arc::new(state.store.get_run(id).await?),
+            state.store.get_run_logs(id).await?,
+        ),
+    };
+    if record.owner.id != user.id() {
+        return Err(ApiError::NotFound("run"));
+    }
+    Ok((record, logs))
+}
+
+fn base_runs(runs: Slice<RunRecord>) -> Slice<BaseRun> {
+    Slice {
+        items: runs.items.iter().map(base_run).collect(),
+        more: runs.more,
+    }
+}
+
+fn base_run(record: &RunRecord) -> BaseRun {
+    BaseRun {
+        id: record.id,
+        error: record.error.clone(),
+        parent_id: record.parent_id,
+        run_start_at: record.started_at,
+        run_end_at: record.ended_at,
+        author: Some(record.owner.clone()),
+        name: record.val_name.clone(),
+        version: record.version,
+        val_id: record.val_id,
+        status: record.status,
+        trigger: record.trigger,
+        duration_ms: record.duration_ms,
+        cpu_ms: record.cpu_ms,
+        memory_bytes: record.memory_bytes,
+        request: record.request.clone(),
+    }
+}
+
+fn full_run(record: &RunRecord, logs: Vec<LogLine>) -> FullRun {
+    FullRun {
+        run: base_run(record),
+        logs,
+        return_value: record.return_value.as_deref().map(json_or_text),
+        args: record.args.as_deref().map(json_or_text),
+        emails: Vec::new(),
+        truncated: record.truncated,
+        phases: record.phases,
+        response: record.response.clone(),
+    }
+}
+
+/// A value that was kept as JSON; what was cut is no JSON any more, and is shown as the text that is left of it.
+fn json_or_text(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}

@@ -1,0 +1,68 @@
+//! The vals that a val may import: those that its author may read.
+
+use std::sync::Arc;
+
+use futures_util::{FutureExt, future::BoxFuture};
+use hamlet_models::{Privacy, UserId, ValId};
+use hamlet_runtime::{BoxError, ModuleSource, Program, ProgramKey, ValReference};
+use hamlet_store::{Store, StoreError, ValRecord};
+
+use crate::present::Links;
+
+/// The vals of this instance as one author sees them.
+pub(super) struct AuthorModules {
+    store: Store,
+    links: Links,
+    author: UserId,
+}
+
+impl AuthorModules {
+    pub(super) fn new(store: Store, links: Links, author: UserId) -> Self {
+        Self { store, links, author }
+    }
+
+    async fn find(&self, reference: &ValReference) -> Result<Option<Program>, StoreError> {
+        let Some(val) = found(self.store.find_val(&reference.username, &reference.name).await)? else {
+            return Ok(None);
+        };
+        if val.privacy == Privacy::Private && val.owner.id != self.author {
+            return Ok(None);
+        }
+        let val = match reference.version {
+            Some(version) if version != val.version => found(self.store.get_version(val.id, version).await)?,
+            Some(_) | None => Some(val),
+        };
+        Ok(val.map(|val| program(&self.links, &val)))
+    }
+}
+
+impl ModuleSource for AuthorModules {
+    fn module<'a>(&'a self, reference: &'a ValReference) -> BoxFuture<'a, Result<Option<Program>, BoxError>> {
+        self.find(reference)
+            .map(|found| found.map_err(Into::into))
+            .boxed()
+    }
+}
+
+fn found(val: Result<Arc<ValRecord>, StoreError>) -> Result<Option<Arc<ValRecord>>, StoreError> {
+    match val {
+        Ok(val) => Ok(Some(val)),
+        Err(StoreError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A version of a val as it is run. Its address names the version: a stack of an older run still leads to its lines.
+pub(super) fn program(links: &Links, val: &ValRecord) -> Program {
+    let ValRecord { id, version, .. } = *val;
+    Program {
+        key: key(id, version),
+        url: format!("{}?v={version}", links.module(&val.owner.username, &val.name)),
+        code: val.code.clone(),
+        kind: val.kind,
+    }
+}
+
+fn key(id: ValId, version: u32) -> ProgramKey {
+    ProgramKey::Version(id, version)
+}

@@ -1,0 +1,216 @@
+//! A request from an HTTP val's page: sent as any other, but its answer is kept with the run.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::http::{self, HeaderName, HeaderValue, Method, Uri, header};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+use hamlet_models::{HttpRequest, HttpResponse, LogLine, RunId, Trigger};
+use hamlet_runtime::{Body, BoxError, Outcome, RunEvents};
+use hamlet_store::ValRecord;
+use http_body_util::{BodyExt, BodyStream, Full};
+
+use super::{Answered, RunService, request_record};
+use crate::{
+    error::{ApiError, ApiResult},
+    gateway,
+    recorder::RecordedRun,
+};
+
+impl RunService {
+    /// Sends a request to an HTTP val in the background; the run has the answer when it is over.
+    pub async fn start_request(
+        &self,
+        val: &Arc<ValRecord>,
+        trigger: Trigger,
+        request: &HttpRequest,
+    ) -> ApiResult<Arc<RecordedRun>> {
+        let runtime = self.inner.runtime()?;
+        let request = self.http_request(val, request)?;
+        let run = self
+            .inner
+            .recorder
+            .begin(request_record(val, trigger, &request))
+            .await?;
+        let events = Arc::new(EndsLater {
+            run: run.clone(),
+            end: Mutex::default(),
+        });
+        let (service, val, begun) = (self.clone(), val.clone(), run.clone());
+        tokio::spawn(async move {
+            let answered = service
+                .fetch_as(&runtime, &val, begun.clone(), events.clone(), request)
+                .await;
+            if let Ok(Answered {
+                response: Ok(response),
+                ..
+            }) = answered
+            {
+                keep(&begun, response, service.most_value_bytes()).await;
+            }
+            events.release();
+        });
+        Ok(run)
+    }
+
+    fn http_request(&self, val: &ValRecord, asked: &HttpRequest) -> ApiResult<http::Request<Body>> {
+        let invalid = |field: &str, message: &str| ApiError::invalid(format!("request.{field}"), message);
+        let method = Method::from_bytes(asked.method.as_bytes())
+            .map_err(|_| invalid("method", "a method is a word like GET or POST"))?;
+        if !asked.path.starts_with('/') {
+            return Err(invalid("path", "a path begins with /"));
+        }
+        let uri =
+            Uri::try_from([&self.inner.links.endpoint(val), asked.path.as_str()].concat()).map_err(|_| {
+                invalid(
+                    "path",
+                    "this can't be written in an address: encode what is not plain",
+                )
+            })?;
+        let host = uri
+            .authority()
+            .map(|authority| authority.as_str().to_owned())
+            .unwrap_or_default();
+        let body = Bytes::from(asked.body.clone().unwrap_or_default());
+        let mut request = http::Request::new(Full::new(body).map_err(|never| match never {}).boxed_unsync());
+        *request.method_mut() = method;
+        *request.uri_mut() = uri;
+        for (name, value) in &asked.headers {
+            let name = HeaderName::try_from(name.as_str())
+                .map_err(|_| invalid("headers", &format!("{name:?} can't be the name of a header")))?;
+            let value = HeaderValue::try_from(value.as_str()).map_err(|_| {
+                invalid(
+                    "headers",
+                    &format!("the value of {name} can't be sent in a header"),
+                )
+            })?;
+            request.headers_mut().append(name, value);
+        }
+        let headers = request.headers_mut();
+        gateway::remove_hop_headers(headers);
+        headers.remove(header::CONTENT_LENGTH);
+        headers.insert(
+            header::HOST,
+            HeaderValue::try_from(host).map_err(|_| invalid("path", "has no host"))?,
+        );
+        if let Some(body) = &asked.body {
+            headers.insert(header::CONTENT_LENGTH, body.len().into());
+        }
+        Ok(request)
+    }
+}
+
+/// Reads the answer to its end and keeps its beginning.
+async fn keep(run: &RecordedRun, response: http::Response<Body>, most_bytes: usize) {
+    let (head, body) = response.into_parts();
+    run.answered(head.status.as_u16());
+    let mut frames = BodyStream::new(body);
+    let (mut kept, mut size) = (Vec::new(), 0_u64);
+    // A body that breaks off is kept as far as it came; the run says why it failed.
+    while let Ok::<_, BoxError>(Some(frame)) = frames.try_next().await {
+        let Ok(data) = frame.into_data() else { continue };
+        size += data.len() as u64;
+        kept.extend_from_slice(&data[..data.len().min(most_bytes - kept.len())]);
+    }
+    let cut = size > kept.len() as u64;
+    let (body, base64) = as_text(kept, cut);
+    let headers = head
+        .headers
+        .iter()
+        .map(|(name, value)| {
+            (
+                name.as_str().to_owned(),
+                String::from_utf8_lossy(value.as_bytes()).into_owned(),
+            )
+        })
+        .collect();
+    run.keep_response(
+        HttpResponse {
+            status: head.status.as_u16(),
+            headers,
+            body,
+            base64,
+            size,
+        },
+        cut,
+    );
+}
+
+/// The bytes as text if they are UTF-8, up to a character that was cut in two; else in base64.
+fn as_text(bytes: Vec<u8>, cut: bool) -> (String, bool) {
+    match String::from_utf8(bytes) {
+        Ok(text) => (text, false),
+        Err(error) => {
+            let (end, broken) = (error.utf8_error().valid_up_to(), error.utf8_error().error_len());
+            let mut bytes = error.into_bytes();
+            if cut && broken.is_none() {
+                bytes.truncate(end);
+                return (String::from_utf8_lossy(&bytes).into_owned(), false);
+            }
+            (STANDARD.encode(bytes), true)
+        }
+    }
+}
+
+/// Passes a run's events on, but its end only once its answer has been kept: who sees the end finds the answer.
+struct EndsLater {
+    run: Arc<RecordedRun>,
+    end: Mutex<End>,
+}
+
+#[derive(Default)]
+enum End {
+    #[default]
+    Awaited,
+    Came(Box<Outcome>),
+    Released,
+}
+
+impl EndsLater {
+    fn release(&self) {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        if let End::Came(outcome) = std::mem::replace(&mut *end, End::Released) {
+            self.run.ended(self.run.id(), &outcome);
+        }
+    }
+}
+
+impl RunEvents for EndsLater {
+    fn started(&self, run: RunId) {
+        self.run.started(run);
+    }
+
+    fn log(&self, run: RunId, line: LogLine) {
+        self.run.log(run, line);
+    }
+
+    fn ended(&self, run: RunId, outcome: &Outcome) {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        match *end {
+            End::Released => self.run.ended(run, outcome),
+            End::Awaited | End::Came(_) => *end = End::Came(Box::new(outcome.clone())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_text_if_it_can_be() {
+        assert_eq!(as_text("é".into(), false), ("é".to_owned(), false));
+        assert_eq!(
+            as_text(vec![b'a', 0xc3], true),
+            ("a".to_owned(), false),
+            "a character cut in two"
+        );
+        assert_eq!(
+            as_text(vec![b'a', 0xc3], false),
+            ("YcM=".to_owned(), true),
+            "broken from the start"
+        );
+        assert_eq!(as_text(vec![0xff, b'a'], true), ("/2E=".to_owned(), true));
+    }
+}
