@@ -11,7 +11,7 @@ interface Email {
 export default function mailClerk(email: Email) {
   const text = email.text ?? "";
   const words = text.split(/\s+/).filter(Boolean);
-  const links = [...text.matchAll(/https?:\/\/[^\s<>"')]+/g)].map(([url]) => url);
+  const links = text.match(/https?:\/\/[^\s<>"')]*[^\s<>"').,;:!?]/g) ?? [];
 
   console.log(`“${email.subject ?? "(no subject)"}” from ${email.from}`);
   console.log(`${words.length} words, about ${Math.max(1, Math.round(words.length / 220))} min to read`);

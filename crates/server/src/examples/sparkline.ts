@@ -10,14 +10,15 @@ export default function sparkline(numbers: number[] = lastWeek()): string {
     throw new RangeError("nothing to draw: send at least one number");
   }
   const low = Math.min(...numbers);
-  const span = Math.max(...numbers) - low || 1;
+  const high = Math.max(...numbers);
+  const step = (high - low || 1) / (BARS.length - 1);
   const line = numbers
-    .map((n) => BARS[Math.round(((n - low) / span) * (BARS.length - 1))])
+    .map((n) => BARS[Math.round((n - low) / step)])
     .join("");
 
   // What is logged here is kept with the run.
   console.log(line);
-  console.info(`${numbers.length} numbers from ${low} to ${low + span}`);
+  console.info(`${numbers.length} numbers from ${low} to ${high}`);
   return line;
 }
 

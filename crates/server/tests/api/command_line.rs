@@ -1,0 +1,255 @@
+//! The binary: accounts and tokens from the command line, beside a running server and without one.
+
+use std::{
+    path::Path,
+    process::{Output, Stdio},
+};
+
+use axum::{
+    body::Body,
+    http::{Method, Request, StatusCode, header},
+};
+use http_body_util::BodyExt;
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
+    process::{Child, ChildStdout, Command},
+};
+
+fn hamlet(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hamlet"));
+    // Settings of whoever runs the tests are not the tests'.
+    command.env_clear().current_dir(folder).env("USER", "ada").kill_on_drop(true);
+    for name in ["PATH", "HOME", "HAMLET_DENO"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
+async fn run(folder: &Path, arguments: &[&str], input: &str) -> Output {
+    let mut child = hamlet(folder)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary");
+    let mut stdin = child.stdin.take().expect("its input");
+    // Who reads none may have ended before this.
+    let _ = stdin.write_all(input.as_bytes()).await;
+    drop(stdin);
+    child.wait_with_output().await.expect("its end")
+}
+
+/// The last word that a command printed, once it did what it was told.
+async fn last_word(folder: &Path, arguments: &[&str], input: &str) -> String {
+    let output = run(folder, arguments, input).await;
+    let (out, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{arguments:?}: {out}{log}");
+    let last_line = out.trim_end().lines().last().expect("a line");
+    last_line.split_whitespace().last().expect("a word").to_owned()
+}
+
+/// The sentence with which a command failed, and its exit code.
+async fn failure(folder: &Path, arguments: &[&str], input: &str) -> (i32, String) {
+    let output = run(folder, arguments, input).await;
+    let code = output.status.code().expect("an exit code");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    (code, String::from_utf8(output.stderr).expect("text"))
+}
+
+struct RunningServer {
+    url: String,
+    lines: Lines<BufReader<ChildStdout>>,
+    child: Child,
+}
+
+impl RunningServer {
+    async fn start(folder: &Path) -> Self {
+        let mut child = hamlet(folder)
+            .args(["serve", "--listen", "127.0.0.1:0", "--blank-workers", "0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary");
+        let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+        let ready = lines.next_line().await.expect("its output").expect("a line: is HAMLET_DENO set?");
+        let url = ready.strip_prefix("Hamlet is ready at ").expect("the address").to_owned();
+        Self { url, lines, child }
+    }
+
+    async fn send(&self, method: Method, path: &str, token: &str, body: &Value) -> (StatusCode, Value) {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header(header::CONTENT_TYPE, "application/json");
+        if !token.is_empty() {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        let response = client.request(request.body(body).expect("a request")).await.expect("an answer");
+        let status = response.status();
+        let body = response.into_body().collect().await.expect("a body").to_bytes();
+        (status, serde_json::from_slice(&body).unwrap_or_default())
+    }
+
+    async fn get(&self, path: &str, token: &str) -> (StatusCode, Value) {
+        self.send(Method::GET, path, token, &Value::Null).await
+    }
+
+    /// Tells it to end, waits for it, and answers what it printed since it was ready.
+    async fn end(mut self) -> String {
+        let id = self.child.id().expect("it runs").to_string();
+        let told = Command::new("kill").args(["-TERM", &id]).status().await.expect("kill");
+        assert!(told.success());
+        assert!(self.child.wait().await.expect("its end").success(), "it ends cleanly");
+        let mut rest = String::new();
+        while let Some(line) = self.lines.next_line().await.expect("its output") {
+            rest.push_str(&line);
+            rest.push('\n');
+        }
+        rest
+    }
+
+    /// The secret of the sign-in link, which is among the first lines.
+    async fn link(&mut self) -> String {
+        let line = self.lines.next_line().await.expect("its output").expect("a line");
+        let (_, secret) = line.split_once(&format!("{}/login?link=", self.url)).expect("a link");
+        secret.to_owned()
+    }
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+#[tokio::test]
+async fn tokens_work_and_stop_at_once_beside_a_running_server() {
+    let folder = folder();
+    let first = last_word(folder.path(), &["user", "create", "early"], "").await;
+    let server = RunningServer::start(folder.path()).await;
+    assert_eq!(server.get("/v1/me", &first).await.1["username"], "early");
+
+    let token = last_word(folder.path(), &["user", "create", "eve", "--admin"], "").await;
+    assert!(token.starts_with("hmlt_"));
+    let (status, me) = server.get("/v1/me", &token).await;
+    assert_eq!((status, &me["username"], &me["admin"]), (StatusCode::OK, &json!("eve"), &json!(true)));
+
+    let create = ["token", "create", "--user", "eve", "--name", "CI", "--scope", "val:read", "--expires", "30d"];
+    let limited = last_word(folder.path(), &create, "").await;
+    assert_eq!(server.get("/v1/vals", &limited).await.0, StatusCode::OK);
+    assert_eq!(server.get("/v1/me", &limited).await.0, StatusCode::FORBIDDEN);
+
+    last_word(folder.path(), &["token", "revoke"], &limited).await;
+    assert_eq!(server.get("/v1/vals", &limited).await.0, StatusCode::UNAUTHORIZED, "revoked by itself");
+    last_word(folder.path(), &["token", "revoke", "--user", "eve", "--name", "command line"], "").await;
+    assert_eq!(server.get("/v1/vals", &token).await.0, StatusCode::UNAUTHORIZED, "revoked by its name");
+    last_word(folder.path(), &["token", "revoke", &first], "").await;
+    assert_eq!(server.get("/v1/vals", &first).await.0, StatusCode::UNAUTHORIZED, "revoked as an argument");
+    server.end().await;
+}
+
+#[tokio::test]
+async fn the_first_start_makes_an_owner_with_examples_and_a_link_that_works_once() {
+    let folder = folder();
+    let mut server = RunningServer::start(folder.path()).await;
+    let first_link = server.link().await;
+    server.end().await;
+
+    let mut server = RunningServer::start(folder.path()).await;
+    let link = server.link().await;
+    assert_ne!(link, first_link, "another start, another link");
+    let (status, me) = server.send(Method::POST, "/v1/session", "", &json!({"link": link})).await;
+    assert_eq!((status, &me["username"], &me["hasPassword"]), (StatusCode::OK, &json!("ada"), &json!(false)));
+    let again = server.send(Method::POST, "/v1/session", "", &json!({"link": link})).await;
+    assert_eq!(again.0, StatusCode::UNAUTHORIZED);
+
+    let token = last_word(folder.path(), &["token", "create", "--user", "ada", "--name", "test"], "").await;
+    let vals = format!("/v1/users/{}/vals", me["id"].as_str().expect("an id"));
+    let (_, vals) = server.get(&vals, &token).await;
+    let kinds: Vec<&str> =
+        vals["data"].as_array().expect("a list").iter().filter_map(|val| val["type"].as_str()).collect();
+    assert_eq!(kinds, ["http", "script", "interval", "email"]);
+
+    let new = json!({"new": "correct horse battery"});
+    assert_eq!(server.send(Method::POST, "/v1/me/password", &token, &new).await.0, StatusCode::NO_CONTENT);
+    server.end().await;
+    let server = RunningServer::start(folder.path()).await;
+    assert_eq!(server.get("/v1/me", &token).await.0, StatusCode::OK, "tokens outlive the server");
+    assert_eq!(server.end().await, "", "who has a password needs no link");
+}
+
+#[tokio::test]
+async fn a_password_from_standard_input_signs_in() {
+    let folder = folder();
+    let arguments = ["user", "create", "eve", "--password-stdin"];
+    let (code, sentence) = failure(folder.path(), &arguments, "short\n").await;
+    assert_eq!(code, 1);
+    assert!(sentence.contains("10 to 1,000 characters"), "{sentence}");
+    last_word(folder.path(), &arguments, "correct horse battery\n").await;
+
+    let server = RunningServer::start(folder.path()).await;
+    for (password, expected) in [("correct horse battery", StatusCode::OK), ("another one", StatusCode::UNAUTHORIZED)] {
+        let body = json!({"username": "eve", "password": password});
+        assert_eq!(server.send(Method::POST, "/v1/session", "", &body).await.0, expected);
+    }
+    assert_eq!(server.end().await, "", "no link, and no example's owner beside her");
+}
+
+#[tokio::test]
+async fn what_can_not_be_done_is_said_in_a_sentence() {
+    let folder = folder();
+    last_word(folder.path(), &["user", "create", "eve"], "").await;
+    std::fs::write(folder.path().join("bad.toml"), "lisen = \"127.0.0.1:1\"").expect("a file");
+    for (arguments, code, words) in [
+        (&["user", "create", "EVE"][..], 1, "taken"),
+        (&["user", "create", "-", "--admin"], 2, "letters, digits"),
+        (&["user", "create", "std"], 2, "reserved"),
+        (&["token", "create", "--user", "bob", "--name", "x"], 1, "hamlet user create bob"),
+        (&["token", "create", "--user", "eve", "--name", "x", "--scope", "val:fly"], 2, "read or write"),
+        (&["token", "create", "--user", "eve", "--name", "x", "--expires", "soon"], 2, "30d"),
+        (&["token", "revoke", "--user", "eve", "--name", "x"], 1, "hamlet token list"),
+        (&["token", "revoke", "--user", "eve"], 1, "--name or --id"),
+        (&["token", "revoke", "hmlt_unknown"], 1, "no such token"),
+        (&["token", "revoke"], 1, "standard input"),
+        (&["serve", "--config", "nowhere.toml"], 1, "nowhere.toml"),
+        (&["serve", "--config", "bad.toml"], 1, "lisen"),
+        (&["serve", "--wall-seconds", "0"], 1, "wall_seconds"),
+        (&["serve", "--base-url", "example.com"], 1, "base_url"),
+        (&["serve", "--listen", "127.0.0.1:0", "--deno", "/nowhere/deno"], 1, "/nowhere/deno"),
+        (&["dance"], 2, "dance"),
+    ] {
+        let (got, sentence) = failure(folder.path(), arguments, "").await;
+        assert_eq!(got, code, "{arguments:?}: {sentence}");
+        assert!(sentence.contains(words), "{arguments:?}: {sentence}");
+    }
+}
+
+#[tokio::test]
+async fn settings_come_by_flag_before_environment_before_file() {
+    let folder = folder();
+    last_word(folder.path(), &["user", "create", "eve"], "").await;
+    let file = "wall_seconds = 1\ncpu_seconds = 2\nmemory_mb = 300\nlisten = \"127.0.0.1:0\"\n";
+    std::fs::write(folder.path().join("hamlet.toml"), file).expect("a file");
+    let mut child = hamlet(folder.path())
+        .args(["serve", "--wall-seconds", "5"])
+        .env("HAMLET_WALL_SECONDS", "6")
+        .env("HAMLET_CPU_SECONDS", "7")
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary");
+    let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+    let ready = lines.next_line().await.expect("its output").expect("a line: is HAMLET_DENO set?");
+    let url = ready.strip_prefix("Hamlet is ready at ").expect("the address").to_owned();
+    let server = RunningServer { url, lines, child };
+    let (_, instance) = server.get("/v1/instance", "").await;
+    let limits = &instance["limits"];
+    assert_eq!((&limits["wallSeconds"], &limits["cpuSeconds"], &limits["memoryMb"]), (&json!(5), &json!(7), &json!(300)));
+    let port = server.url.rsplit(':').next().expect("a port");
+    assert_eq!(instance["valsDomain"], format!("localhost:{port}"));
+    server.end().await;
+}
