@@ -1,4 +1,4 @@
-//! System, light or dark, remembered in this browser.
+//! System, light or dark, remembered in this browser. `index.html` applies it ahead of the first paint.
 
 use leptos::prelude::*;
 
@@ -47,11 +47,6 @@ impl Scheme {
             Self::Light | Self::Dark => root.set_attribute("data-theme", self.as_str()),
         };
     }
-}
-
-/// Applies what was chosen before, ahead of the first paint.
-pub fn apply_saved_theme() {
-    Scheme::saved().apply();
 }
 
 /// The scheme in force.
