@@ -109,9 +109,11 @@ export async function createCompare(options: import("./compare").CompareOptions)
 
 function commands({ onSave, onRun }: EditorOptions) {
   const always = (act: () => void) => () => (act(), true);
+  // The page has these keys too, for when focus is elsewhere.
+  const ours = { preventDefault: true, stopPropagation: true };
   return [
-    { key: "Mod-s", preventDefault: true, run: always(onSave) },
-    { key: "Mod-Enter", preventDefault: true, run: always(onRun) },
+    { key: "Mod-s", ...ours, run: always(onSave) },
+    { key: "Mod-Enter", ...ours, run: always(onRun) },
   ];
 }
 

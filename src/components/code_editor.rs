@@ -177,6 +177,8 @@ fn command(event: &KeyboardEvent, on_save: Option<Callback<()>>, on_run: Option<
         _ => None,
     };
     if let Some(act) = act.filter(|_| is_mod(event)) {
+        // The page has these keys too, for when focus is elsewhere.
+        event.stop_propagation();
         event.prevent_default();
         act.run(());
     }
