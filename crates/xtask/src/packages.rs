@@ -21,7 +21,15 @@ pub(crate) fn ensure(project: &Project, folder: &str, purpose: &str) -> Result<(
     }
     say(&format!("Setting up the npm packages of {purpose} (a minute)"));
     let mut install = project.command("npm");
-    install.args(["ci", "--no-audit", "--no-fund", "--prefix", folder]);
+    // The programs inside work without what packages would run at installation.
+    install.args([
+        "ci",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--prefix",
+        folder,
+    ]);
     project::run(&mut install)?;
     Ok(stamp.write(&locked)?)
 }
