@@ -27,7 +27,10 @@ use crate::{
 
 /// A val with its code: the workspace of its owner, a page to read for everyone else.
 #[component]
-pub fn ValCode(val: ExtendedVal) -> AnyView {
+pub fn ValCode(
+    /// The val as of its latest version.
+    val: ExtendedVal,
+) -> AnyView {
     let session = use_session();
     let author = val.author.clone();
     let owner = Memo::new(move |_| session.is(author.as_ref()));

@@ -11,7 +11,12 @@ use crate::{
 
 /// The readme of a val. What its owner writes is kept in this browser until it is saved.
 #[component]
-pub fn ValReadme(val: RwSignal<ExtendedVal>, owner: Memo<bool>) -> AnyView {
+pub fn ValReadme(
+    /// The val.
+    val: RwSignal<ExtendedVal>,
+    /// Whether the one who looks owns it.
+    owner: Memo<bool>,
+) -> AnyView {
     let api = expect_context::<ApiClient>();
     let readme = Memo::new(move |_| val.with(|val| val.readme.clone()).filter(|readme| !readme.trim().is_empty()));
     let rendered = LocalResource::new(move || {
