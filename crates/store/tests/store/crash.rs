@@ -1,0 +1,197 @@
+//! A server that is killed in the middle of its work has lost nothing that it acknowledged.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use hamlet_models::{NewVersion, ValFilter, ValId};
+use hamlet_store::{NewUser, Store, StoreConfig, StoreRole, ValScope};
+use sea_orm::{ConnectionTrait, Database, DbBackend, Statement};
+
+use crate::harness::{new_val, page};
+
+/// Names the folder for the child.
+const FOLDER: &str = "HAMLET_CRASH_TEST_FOLDER";
+
+fn config(folder: &Path) -> StoreConfig {
+    StoreConfig {
+        data_dir: folder.to_owned(),
+        database_url: None,
+        role: StoreRole::Server,
+    }
+}
+
+/// The code of a version, from which one can tell whose it is.
+fn code(val: ValId, version: u32) -> String {
+    format!("// {val}\n").repeat(1 + version as usize % 50) + &version.to_string()
+}
+
+/// Not a test of its own: what the test below starts and kills.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "the crash test starts it"]
+async fn saves_until_it_is_killed() {
+    let Some(folder) = std::env::var_os(FOLDER) else {
+        return;
+    };
+    let store = Store::open(&config(Path::new(&folder))).await.expect("a store");
+    let user = match store.find_user("ada").await {
+        Ok(user) => user.id,
+        Err(_) => {
+            let new = NewUser {
+                username: "ada".parse().expect("a name"),
+                admin: true,
+                password_hash: None,
+            };
+            store.create_user(&new).await.expect("a user").id
+        }
+    };
+    let savers: Vec<_> = (0..8)
+        .map(|_| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                loop {
+                    let new = new_val(&format!("v{}", uuid::Uuid::now_v7().simple()), "first");
+                    let val = store.create_val(user, &new).await.expect("a val").id;
+                    say(&format!("saved {val} 0 first"));
+                    for version in 1..20 {
+                        let new = NewVersion::of_code(code(val, version));
+                        let saved = store
+                            .create_version(val, user, &new, Some(version - 1))
+                            .await
+                            .expect("saved");
+                        say(&format!("saved {val} {} later", saved.val.version));
+                    }
+                }
+            })
+        })
+        .collect();
+    for saver in savers {
+        saver.await.expect("no panic");
+    }
+}
+
+/// One line at once, past the test harness.
+fn say(line: &str) {
+    let mut stdout = std::io::stdout().lock();
+    // When nobody listens any more, the end is near.
+    let _ = stdout
+        .write_all(format!("{line}\n").as_bytes())
+        .and_then(|()| stdout.flush());
+}
+
+/// Runs the child until it has said so many lines, kills it, and answers what it acknowledged.
+fn crash_after(folder: &Path, lines: usize) -> Vec<(ValId, u32)> {
+    let mut child = Command::new(std::env::current_exe().expect("this program"))
+        .args([
+            "--exact",
+            "crash::saves_until_it_is_killed",
+            "--ignored",
+            "--nocapture",
+        ])
+        .env(FOLDER, folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the child starts");
+    let stdout = BufReader::new(child.stdout.take().expect("piped"));
+    let mut acknowledged = Vec::new();
+    for line in stdout.lines() {
+        let line = line.expect("text");
+        let Some(saved) = line.strip_prefix("saved ") else {
+            continue;
+        };
+        let mut words = saved.split(' ');
+        let mut word = || words.next().expect("a whole line");
+        acknowledged.push((word().parse().expect("an id"), word().parse().expect("a number")));
+        if acknowledged.len() == lines {
+            child.kill().expect("killed");
+        }
+    }
+    child.wait().expect("ended");
+    assert!(
+        acknowledged.len() >= lines,
+        "the child ended by itself after {} lines",
+        acknowledged.len()
+    );
+    acknowledged
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_server_has_lost_nothing_it_acknowledged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path().join("data");
+    let mut acknowledged = Vec::new();
+    // One folder throughout: each crash meets what the last one left.
+    for lines in [3, 41, 170, 333, 512] {
+        acknowledged.extend(crash_after(&folder, lines));
+        let store = Store::open(&config(&folder)).await.expect("opens after a crash");
+        for &(val, version) in &acknowledged {
+            let record = store
+                .get_version(val, version)
+                .await
+                .expect("acknowledged, so it is there");
+            let expected = if version == 0 {
+                "first".to_owned()
+            } else {
+                code(val, version)
+            };
+            assert_eq!(*record.code, *expected);
+            assert!(record.latest >= version);
+        }
+        everything_is_whole(&store).await;
+        store.close().await.expect("closed");
+        the_file_is_sound(&folder).await;
+    }
+}
+
+/// Every val has all the versions up to its latest.
+async fn everything_is_whole(store: &Store) {
+    let ada = store.find_user("ada").await.expect("ada").id;
+    let own = ValScope {
+        owner: Some(ada),
+        viewer: Some(ada),
+    };
+    let mut offset = 0;
+    loop {
+        let vals = store
+            .list_vals(&own, &ValFilter::default(), page(offset, 100))
+            .await
+            .expect("a page");
+        for val in &vals.items {
+            let versions = store
+                .list_versions(val.id, page(0, 100))
+                .await
+                .expect("a list")
+                .items;
+            let numbers: Vec<_> = versions.iter().map(|version| version.version).collect();
+            assert_eq!(numbers, (0..=val.latest).rev().collect::<Vec<_>>());
+        }
+        offset += 100;
+        if !vals.more {
+            return;
+        }
+    }
+}
+
+async fn the_file_is_sound(folder: &Path) {
+    let path = folder.join("hamlet.db");
+    let file = Database::connect(format!("sqlite:{}", path.display()))
+        .await
+        .expect("the file opens");
+    let answer = async |question: &str| -> String {
+        let asked = Statement::from_string(DbBackend::Sqlite, question);
+        let row = file
+            .query_one_raw(asked)
+            .await
+            .expect("an answer")
+            .expect("a row");
+        row.try_get_by_index(0).expect("a text")
+    };
+    assert_eq!(answer("PRAGMA integrity_check").await, "ok");
+    let halves = "SELECT CAST(count(*) AS text) FROM vals \
+                  WHERE NOT EXISTS (SELECT 1 FROM versions WHERE val_id = vals.id AND version = vals.version)";
+    assert_eq!(answer(halves).await, "0", "vals without their latest version");
+    file.close().await.expect("closed");
+}
