@@ -109,7 +109,11 @@ fn again(
         }
     };
     let note = note.map(|note| view! { <p class="run-actions__note">{note}</p> }.into_any());
-    (buttons, note).into_any()
+    view! {
+        <div class="run-actions__buttons">{buttons}</div>
+        {note}
+    }
+    .into_any()
 }
 
 /// The input of a run, to start another with, and what of it was not kept; or why there can't be another.

@@ -56,7 +56,7 @@ pub fn RunDetail(
                 {move || run.with(origin)}
                 <div class="run__title">
                     <PageHeading title>
-                        {move || view! { <StatusDot status=status.get() /> }} <span class="run__sentence">{sentence}</span>
+                        <span aria-hidden="true">{move || view! { <StatusDot status=status.get() /> }}</span> <span class="run__sentence">{sentence}</span>
                     </PageHeading>
                     <div class="run__actions">{children()}</div>
                 </div>
@@ -66,8 +66,10 @@ pub fn RunDetail(
                 <RunFacts run />
                 <RunTime run />
             </div>
-            {move || over.get().then(|| view! { <RunEnd run=run.get_untracked() /> })}
-            <RunInput run />
+            <div class="run__exchange" class:run__exchange--failed=move || run.with(|run| run.error.is_some())>
+                {move || over.get().then(|| view! { <RunEnd run=run.get_untracked() /> })}
+                <RunInput run />
+            </div>
             <RunLogs run filter=log_filter />
         </article>
     }

@@ -47,7 +47,7 @@ fn entries_of(value: &Value) -> Option<usize> {
 /// One line, and under it what it holds.
 fn node(key: Option<String>, value: Value, open: bool) -> AnyView {
     if entries_of(&value).is_none_or(|count| count == 0) {
-        return view! { <div class="value-tree__leaf">{key_view(key)} {leaf(value)}</div> }.into_any();
+        return view! { <div class="value-tree__leaf">{key_view(key)} " " {leaf(value)}</div> }.into_any();
     }
     let preview = preview(&value);
     branch(key, preview, open, move || {
@@ -88,7 +88,7 @@ fn branch(
     view! {
         <details class="value-tree__branch" open=open on:toggle=toggled>
             <summary class="value-tree__line">
-                {key_view(key)} <span class="value-tree__preview">{preview}</span>
+                {key_view(key)} " " <span class="value-tree__preview">{preview}</span>
             </summary>
             <div class="value-tree__entries">{move || is_open.get().then(|| children())}</div>
         </details>

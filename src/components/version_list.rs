@@ -100,7 +100,7 @@ fn row(
             </a>
             {label}
             {message}
-            <span class="row__end version-list__end">
+            <span class="version-list__end">
                 {lines_changed(version.lines_added, version.lines_removed)}
                 <span class="version-list__size">{bytes(version.size)}</span>
                 {author}

@@ -28,6 +28,11 @@ pub fn use_heading_focus(heading: NodeRef<html::H1>) {
         // After the old page is gone, which takes its focus with it.
         set_timeout(
             move || {
+                // It was the old page's heading that saw the address change: the new one is yet to come.
+                if !heading.is_connected() {
+                    wanted.set(true);
+                    return;
+                }
                 let free = document().active_element().is_none_or(|active| {
                     matches!(active.tag_name().as_str(), "BODY" | "HTML" | "A" | "BUTTON")
                 });

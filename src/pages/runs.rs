@@ -229,7 +229,7 @@ fn Runs(val: ExtendedVal) -> AnyView {
     let picture = move || {
         (shown.get() != Shown::NoRuns).then(|| match feed.has_picture() {
             true => view! { <RunPicture runs=feed.recent filter on_open /> }.into_any(),
-            false => view! { <SkeletonBox height="156px" /> }.into_any(),
+            false => view! { <SkeletonBox height="var(--picture-height)" /> }.into_any(),
         })
     };
     let filters = move || {

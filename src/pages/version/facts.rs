@@ -55,13 +55,18 @@ pub(super) fn version_facts(
     let is_latest = move || val.with(|val| val.version) == number;
     let label = move || is_latest().then(|| view! { <span class="label">"latest"</span> }.into_any());
     let known = move || around.get().and_then(Result::ok);
-    let neighbour = move |words: &'static str, rel: &'static str, version: Option<VersionNumber>| {
+    let neighbour = move |rel: &'static str, version: Option<VersionNumber>| {
         version.map(|version| {
+            let words = if rel == "prev" {
+                format!("← v{version}")
+            } else {
+                format!("v{version} →")
+            };
             let href = val.with(|val| {
                 let username = val.author.as_ref().map(|author| author.username.to_string());
                 paths::version(&username.unwrap_or_default(), val.name.as_str(), version)
             });
-            view! { <a href=href rel=rel>{format!("{words} v{version}")}</a> }.into_any()
+            view! { <a href=href rel=rel>{words}</a> }.into_any()
         })
     };
     let facts = move || {
@@ -77,13 +82,7 @@ pub(super) fn version_facts(
         })
     };
     let neighbours = move || {
-        known().map(|around| {
-            (
-                neighbour("←", "prev", around.previous),
-                neighbour("→", "next", around.next),
-            )
-                .into_any()
-        })
+        known().map(|around| (neighbour("prev", around.previous), neighbour("next", around.next)).into_any())
     };
     let message = move || {
         known()

@@ -29,9 +29,9 @@ pub(super) fn comparison(
     let (before, after) = (fetch(from), fetch(to));
     let both =
         LocalResource::new(move || async move { Ok::<Both, ClientError>((before.await?, after.await?)) });
-    loaded_part(
+    let content = loaded_part(
         both,
-        || view! { <SkeletonBox height="320px" /> }.into_any(),
+        || view! { <SkeletonBox height="60vh" /> }.into_any(),
         move |both| match both {
             (Some(before), Some(after)) if before == after => view! {
                 <EmptyState title=format!("Versions {from} and {to} have the same code") />
@@ -57,7 +57,9 @@ pub(super) fn comparison(
                 .into_any()
             }
         },
-    )
+    );
+    // The room is there from the start: the list below doesn't move under a reader's eyes.
+    view! { <div class="compare__view">{content}</div> }.into_any()
 }
 
 fn code(answer: Result<ExtendedVal, ClientError>) -> Result<Option<String>, ClientError> {
