@@ -26,14 +26,14 @@ pub fn RunRow(
         .map(|error| format!("{}: {}", error.name, error.message));
     view! {
         <li class="row run-row">
-            <StatusDot status=run.status />
             <a class="row__link run-row__name" href=paths::run(run.id)>{name}</a>
-            <span class="run-row__trigger">{trigger_word(run.trigger)}</span>
-            <span class="row__end">
-                <span class="run-row__took">{took}</span>
-                <RelativeTime at=run.run_start_at.as_millis() />
+            <span class="run-row__took">{took}</span>
+            <span class="run-row__when"><RelativeTime at=run.run_start_at.as_millis() /></span>
+            <span class="run-row__how">
+                <StatusDot status=run.status />
+                <span class="run-row__trigger">{trigger_word(run.trigger)}</span>
+                {error.map(|error| view! { <code class="run-row__error">{error}</code> }.into_any())}
             </span>
-            {error.map(|error| view! { <span class="run-row__error">{error}</span> }.into_any())}
         </li>
     }
     .into_any()

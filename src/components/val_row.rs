@@ -4,15 +4,12 @@ use hamlet_models::BasicVal;
 use leptos::prelude::*;
 
 use crate::{
-    components::{
-        labels::{KindLabel, PrivacyLabel},
-        status_dot::StatusDot,
-    },
+    components::{labels::kind_word, status_dot::StatusDot},
     paths,
     ui::time::RelativeTime,
 };
 
-/// A val: name, kind, privacy, how it last ended, when it changed.
+/// A val: name, kind, privacy, how its last run ended and when; for who doesn't know of runs, when it was saved.
 #[component]
 pub fn ValRow(
     /// The val.
@@ -24,34 +21,33 @@ pub fn ValRow(
     let username = val
         .author
         .as_ref()
-        .map(|author| author.username.as_str().to_owned())
+        .map(|author| author.username.to_string())
         .unwrap_or_default();
-    let author = with_author
-        .then(|| view! { <span class="val-row__author">{format!("{username} /")}</span> }.into_any());
+    let href = paths::val(&username, val.name.as_str());
+    let author = with_author.then(|| {
+        view! { <span class="val-row__author">{username} <span aria-hidden="true">" / "</span></span> }
+            .into_any()
+    });
     let (last, when) = match &val.last_run {
         Some(run) => (
             view! { <StatusDot status=run.status /> }.into_any(),
             run.run_start_at,
         ),
         None => (
-            view! { <span class="val-row__note">{format!("v{} saved", val.version)}</span> }.into_any(),
+            view! { {format!("v{} saved", val.version)} }.into_any(),
             val.updated_at,
         ),
     };
     view! {
         <li class="row val-row">
-            <a class="row__link val-row__name" href=paths::val(&username, val.name.as_str())>
+            <a class="row__link val-row__name" href=href>
                 {author}
                 {val.name.to_string()}
             </a>
-            <span class="val-row__labels">
-                <KindLabel kind=val.kind />
-                <PrivacyLabel privacy=val.privacy />
-            </span>
-            <span class="row__end">
-                {last}
-                <RelativeTime at=when.as_millis() />
-            </span>
+            <span class="val-row__kind">{kind_word(val.kind)}</span>
+            <span class="val-row__privacy">{val.privacy.as_str()}</span>
+            <span class="val-row__last">{last}</span>
+            <span class="val-row__when"><RelativeTime at=when.as_millis() /></span>
         </li>
     }
     .into_any()

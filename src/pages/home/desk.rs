@@ -82,7 +82,7 @@ fn skeleton() -> AnyView {
 
 fn no_password() -> AnyView {
     view! {
-        <p class="notice">
+        <p class="notice desk__notice">
             "You have no password yet: the link that brought you here works once. "
             <a href=paths::settings()>"Choose a password"</a>
         </p>
@@ -144,8 +144,8 @@ fn run_list(runs: Signal<Page<BaseRun>>) -> AnyView {
 fn Starters() -> AnyView {
     let starter = |name: &'static str, title: &'static str, words: &'static str| {
         view! {
-            <li class="starter">
-                <a class="starter__link" href=paths::new_val(Some(name))>
+            <li class="desk-starter">
+                <a class="desk-starter__link" href=paths::new_val(Some(name))>
                     <Icon name=IconName::Plus />
                     {title}
                 </a>
@@ -155,8 +155,8 @@ fn Starters() -> AnyView {
         .into_any()
     };
     view! {
-        <p class="starters__lead">"You have no vals yet. Begin with one of these:"</p>
-        <ul class="starters" role="list">
+        <p class="desk__lead">"You have no vals yet. Begin with one of these:"</p>
+        <ul class="desk-starters" role="list">
             {starter("page", "A page", "Answers requests at an address of its own.")}
             {starter("cron", "A cron", "Runs by itself, as often as you say.")}
             {starter("mail", "A mail robot", "Reads what is sent to its e-mail address.")}

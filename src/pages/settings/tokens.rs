@@ -9,13 +9,7 @@ use self::form::NewTokenForm;
 use crate::{
     api::{ApiClient, error::ClientError},
     components::{confirm::Confirm, loaded::loaded_part},
-    ui::{
-        button::{Button, ButtonKind},
-        copy::CopyButton,
-        skeleton::SkeletonRows,
-        state::EmptyState,
-        time::RelativeTime,
-    },
+    ui::{button::Button, copy::CopyButton, skeleton::SkeletonRows, state::EmptyState, time::RelativeTime},
 };
 
 /// The list shows all: nobody has more.
@@ -115,7 +109,6 @@ fn token_row(token: Token, revoking: RwSignal<Option<Token>>) -> AnyView {
                 </span>
             </div>
             <Button
-                kind=ButtonKind::Danger
                 label=format!("Revoke {name}")
                 on_click=move |()| revoking.set(Some(token.clone()))
             >
