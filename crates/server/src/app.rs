@@ -20,8 +20,7 @@ use tower::Service;
 use crate::{
     auth,
     error::{ApiError, SHOULD_RETRY},
-    gateway,
-    routes,
+    gateway, routes,
     state::AppState,
 };
 
@@ -59,7 +58,10 @@ impl App {
             finish_api(&method, &mut response);
         }
         let headers = response.headers_mut();
-        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        );
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
         tracing::debug!(http.method = %method, http.status = response.status().as_u16(), "answered");
         response
@@ -108,20 +110,34 @@ async fn caught(answer: impl Future<Output = Response>) -> Response {
 }
 
 fn is_preflight(request: &Request<Body>) -> bool {
-    request.method() == Method::OPTIONS && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+    request.method() == Method::OPTIONS
+        && request
+            .headers()
+            .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
 /// Any site's page may use the interface, with a token: cookies are never sent along.
 fn preflight(asked: &HeaderMap) -> Response {
     let usual = HeaderValue::from_static("authorization, content-type, if-match");
     // A list can't say `x-stainless-*`: what is asked for is granted.
-    let headers = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned().unwrap_or(usual);
+    let headers = asked
+        .get(header::ACCESS_CONTROL_REQUEST_HEADERS)
+        .cloned()
+        .unwrap_or(usual);
     let fixed = [
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST, PUT, PATCH, DELETE"),
+        (
+            header::ACCESS_CONTROL_ALLOW_METHODS,
+            "GET, HEAD, POST, PUT, PATCH, DELETE",
+        ),
         (header::ACCESS_CONTROL_MAX_AGE, "86400"),
         (header::VARY, "access-control-request-headers"),
     ];
-    (StatusCode::NO_CONTENT, fixed, [(header::ACCESS_CONTROL_ALLOW_HEADERS, headers)]).into_response()
+    (
+        StatusCode::NO_CONTENT,
+        fixed,
+        [(header::ACCESS_CONTROL_ALLOW_HEADERS, headers)],
+    )
+        .into_response()
 }
 
 /// What every answer of the interface carries.
@@ -133,7 +149,9 @@ fn finish_api(method: &Method, response: &mut Response) {
         header::ACCESS_CONTROL_EXPOSE_HEADERS,
         HeaderValue::from_static("allow, etag, retry-after, x-should-retry"),
     );
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-cache"));
     // Something may have happened before it failed: sending it again could make it happen twice.
     let may_have_had_effects =
         status.is_server_error() && status != StatusCode::SERVICE_UNAVAILABLE && !method.is_safe();

@@ -26,7 +26,10 @@ use crate::{
 pub use cross_site::must_be_same_origin;
 pub use password::Passwords;
 pub use run_tokens::{RunGrant, RunTokens};
-pub use secrets::{SESSION_SECONDS, TOKEN_PREFIX, new_secret, new_token_secret, session_cookie, session_cookie_gone, session_of};
+pub use secrets::{
+    SESSION_SECONDS, TOKEN_PREFIX, new_secret, new_token_secret, session_cookie, session_cookie_gone,
+    session_of,
+};
 pub use throttle::Throttle;
 
 /// To read vals and versions.
@@ -83,7 +86,11 @@ impl CurrentUser {
 
     /// Refuses a token without this scope.
     pub fn must_have(&self, scope: Scope) -> ApiResult<()> {
-        if self.scopes.has(scope) { Ok(()) } else { Err(ApiError::MissingScope(scope)) }
+        if self.scopes.has(scope) {
+            Ok(())
+        } else {
+            Err(ApiError::MissingScope(scope))
+        }
     }
 
     /// Refuses everyone but the val's owner, and tells only those that it is there who may see it.
@@ -127,20 +134,35 @@ pub async fn by_token(state: &AppState, headers: &HeaderMap) -> ApiResult<Option
     if !scheme.eq_ignore_ascii_case("bearer") || values.next().is_some() {
         return Err(ApiError::BadToken);
     }
-    by_secret(state, secret.trim()).await?.ok_or(ApiError::BadToken).map(Some)
+    by_secret(state, secret.trim())
+        .await?
+        .ok_or(ApiError::BadToken)
+        .map(Some)
 }
 
 /// Who this token belongs to, if it is one that works.
 pub async fn by_secret(state: &AppState, secret: &str) -> ApiResult<Option<CurrentUser>> {
     if let Some(grant) = state.run_tokens.verify(secret) {
-        let user = state.store.get_user(grant.user_id).await.map_err(|error| match error {
-            hamlet_store::StoreError::NotFound(_) => ApiError::BadToken,
-            other => other.into(),
-        })?;
-        return Ok(Some(CurrentUser { user, scopes: grant.scopes, credential: Credential::RunToken(grant.run_id) }));
+        let user = state
+            .store
+            .get_user(grant.user_id)
+            .await
+            .map_err(|error| match error {
+                hamlet_store::StoreError::NotFound(_) => ApiError::BadToken,
+                other => other.into(),
+            })?;
+        return Ok(Some(CurrentUser {
+            user,
+            scopes: grant.scopes,
+            credential: Credential::RunToken(grant.run_id),
+        }));
     }
     let grant = state.store.find_token(hash_secret(secret)).await?;
-    Ok(grant.map(|grant| CurrentUser { user: grant.user, scopes: grant.scopes, credential: Credential::Token }))
+    Ok(grant.map(|grant| CurrentUser {
+        user: grant.user,
+        scopes: grant.scopes,
+        credential: Credential::Token,
+    }))
 }
 
 /// Who the request's session belongs to, if it has one that has not ended.
@@ -150,10 +172,17 @@ async fn by_session(state: &AppState, parts: &Parts) -> ApiResult<Option<Current
     };
     // Someone who signed in by a token goes on with that token: its scopes, its expiry and its end hold here too.
     let user = if secret.starts_with(TOKEN_PREFIX) {
-        by_secret(state, secret).await?.map(|user| CurrentUser { credential: Credential::Session, ..user })
+        by_secret(state, secret).await?.map(|user| CurrentUser {
+            credential: Credential::Session,
+            ..user
+        })
     } else {
         let user = state.store.find_session(hash_secret(secret)).await?;
-        user.map(|user| CurrentUser { user, scopes: Scopes::all(), credential: Credential::Session })
+        user.map(|user| CurrentUser {
+            user,
+            scopes: Scopes::all(),
+            credential: Credential::Session,
+        })
     };
     if user.is_some() {
         cross_site::must_be_ours(state, parts)?;

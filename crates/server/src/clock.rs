@@ -11,6 +11,8 @@ pub fn now() -> Timestamp {
 
 /// That long from now.
 pub fn after(duration: Duration) -> Timestamp {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.saturating_add(duration).as_millis()).unwrap_or(i64::MAX))
 }

@@ -185,12 +185,19 @@ impl TryFrom<Settings> for Config {
     type Error = ConfigError;
 
     fn try_from(settings: Settings) -> Result<Self, ConfigError> {
-        let listen = settings.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 8787)));
+        let listen = settings
+            .listen
+            .unwrap_or(SocketAddr::from(([127, 0, 0, 1], 8787)));
         let limits = Limits {
             wall_seconds: within("wall_seconds", settings.wall_seconds.unwrap_or(60), 1, 86_400)?,
             cpu_seconds: within("cpu_seconds", settings.cpu_seconds.unwrap_or(30), 1, 86_400)?,
             memory_mb: within("memory_mb", settings.memory_mb.unwrap_or(256), 32, 1_048_576)?,
-            request_body_mb: within("request_body_mb", settings.request_body_mb.unwrap_or(100), 1, 1_048_576)?,
+            request_body_mb: within(
+                "request_body_mb",
+                settings.request_body_mb.unwrap_or(100),
+                1,
+                1_048_576,
+            )?,
             log_kb: within("log_kb", settings.log_kb.unwrap_or(1_000), 1, 1_000_000)?,
             value_kb: within("value_kb", settings.value_kb.unwrap_or(100), 1, 1_000_000)?,
             user_runs: within("user_runs", settings.user_runs.unwrap_or(20), 1, 100_000)?,
@@ -216,7 +223,12 @@ impl TryFrom<Settings> for Config {
             limits,
             blank_workers: within("blank_workers", settings.blank_workers.unwrap_or(2), 0, 1_000)?,
             keep_runs_days: within("keep_runs_days", settings.keep_runs_days.unwrap_or(30), 1, 36_500)?,
-            keep_runs_mb: within("keep_runs_mb", settings.keep_runs_mb.unwrap_or(2_000), 1, 100_000_000)?,
+            keep_runs_mb: within(
+                "keep_runs_mb",
+                settings.keep_runs_mb.unwrap_or(2_000),
+                1,
+                100_000_000,
+            )?,
             log_format: settings.log_format.unwrap_or_default(),
         })
     }
@@ -246,7 +258,9 @@ impl Config {
 
     /// Whether people reach the instance by HTTPS.
     pub fn is_https(&self) -> bool {
-        self.base_url.as_ref().is_some_and(|url| url.starts_with("https://"))
+        self.base_url
+            .as_ref()
+            .is_some_and(|url| url.starts_with("https://"))
     }
 
     /// How to open the store, as the server or beside it.
@@ -265,7 +279,9 @@ fn default_vals_domain(listen: SocketAddr) -> String {
 
 fn default_instance_runs() -> u32 {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    u32::try_from(processors * 16).unwrap_or(u32::MAX).clamp(32, 100_000)
+    u32::try_from(processors * 16)
+        .unwrap_or(u32::MAX)
+        .clamp(32, 100_000)
 }
 
 fn within<N: PartialOrd + std::fmt::Display>(
@@ -312,7 +328,9 @@ fn vals_domain(text: &str) -> Result<String, ConfigError> {
     if url.path() != "/" || url.query().is_some() || url.fragment().is_some() || text.contains(['@', '/']) {
         return Err(invalid());
     }
-    Ok(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+    Ok(url
+        .port()
+        .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }
 
 #[cfg(test)]
@@ -344,21 +362,32 @@ mod tests {
         let file = settings("wall_seconds = 6\ncpu_seconds = 7").expect("settings");
         let config = Config::try_from(flags.or(file)).expect("settings");
         assert_eq!(
-            (config.limits.wall_seconds, config.limits.cpu_seconds, config.limits.log_kb),
+            (
+                config.limits.wall_seconds,
+                config.limits.cpu_seconds,
+                config.limits.log_kb
+            ),
             (5, 7, 1_000)
         );
     }
 
     #[test]
     fn an_unknown_setting_in_the_file_is_named() {
-        let refused = settings("lisen = \"127.0.0.1:1\"").expect_err("a misspelled setting").to_string();
-        assert!(refused.contains("lisen") && refused.contains("listen"), "{refused}");
+        let refused = settings("lisen = \"127.0.0.1:1\"")
+            .expect_err("a misspelled setting")
+            .to_string();
+        assert!(
+            refused.contains("lisen") && refused.contains("listen"),
+            "{refused}"
+        );
     }
 
     #[test]
     fn a_named_file_that_is_not_there_is_an_error() {
         let missing = Path::new("/nowhere/hamlet.toml");
-        let refused = Settings::default().over_file(Some(missing)).expect_err("no such file");
+        let refused = Settings::default()
+            .over_file(Some(missing))
+            .expect_err("no such file");
         assert!(refused.to_string().contains("/nowhere/hamlet.toml"), "{refused}");
     }
 
@@ -367,23 +396,47 @@ mod tests {
         let address = SocketAddr::from(([127, 0, 0, 1], 4567));
         let config_of = |file| config(file).expect("settings").listening_on(address);
         assert_eq!(config_of("").vals_domain, "localhost:4567");
-        assert_eq!(config_of("vals_domain = \"Vals.Example.com\"").vals_domain, "vals.example.com");
+        assert_eq!(
+            config_of("vals_domain = \"Vals.Example.com\"").vals_domain,
+            "vals.example.com"
+        );
     }
 
     #[test]
     fn a_base_address_is_an_origin() {
         let base = |text: &str| base_url(text).ok();
-        assert_eq!(base("https://Example.com/").as_deref(), Some("https://example.com"));
-        assert_eq!(base("http://localhost:8787").as_deref(), Some("http://localhost:8787"));
-        for bad in ["", "example.com", "ftp://example.com", "https://example.com/x", "https://a:b@example.com", "https://x/?q"] {
+        assert_eq!(
+            base("https://Example.com/").as_deref(),
+            Some("https://example.com")
+        );
+        assert_eq!(
+            base("http://localhost:8787").as_deref(),
+            Some("http://localhost:8787")
+        );
+        for bad in [
+            "",
+            "example.com",
+            "ftp://example.com",
+            "https://example.com/x",
+            "https://a:b@example.com",
+            "https://x/?q",
+        ] {
             assert_eq!(base(bad), None, "{bad:?} must be refused");
         }
     }
 
     #[test]
     fn a_limit_of_nothing_is_refused_by_name() {
-        let refused = config("wall_seconds = 0").expect_err("no time at all").to_string();
-        assert!(refused.contains("wall_seconds") && refused.contains("1 to 86400"), "{refused}");
-        assert!(config("warm_seconds = 0\nblank_workers = 0").is_ok(), "none kept is a choice");
+        let refused = config("wall_seconds = 0")
+            .expect_err("no time at all")
+            .to_string();
+        assert!(
+            refused.contains("wall_seconds") && refused.contains("1 to 86400"),
+            "{refused}"
+        );
+        assert!(
+            config("warm_seconds = 0\nblank_workers = 0").is_ok(),
+            "none kept is a choice"
+        );
     }
 }

@@ -198,7 +198,9 @@ impl IntoResponse for ApiError {
             response.headers_mut().insert(header::RETRY_AFTER, seconds);
         }
         if is_final {
-            response.headers_mut().insert(SHOULD_RETRY, HeaderValue::from_static("false"));
+            response
+                .headers_mut()
+                .insert(SHOULD_RETRY, HeaderValue::from_static("false"));
         }
         if status == StatusCode::UNAUTHORIZED {
             let challenge = HeaderValue::from_static("Bearer");
@@ -233,13 +235,18 @@ impl From<RuntimeError> for ApiError {
 /// How the OpenAPI document tells of failures: every one has the same shape.
 impl IntoResponses for ApiError {
     fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
-        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(Problem::name()))).build();
+        let content = ContentBuilder::new()
+            .schema(Some(Ref::from_schema_name(Problem::name())))
+            .build();
         let failed = |description: &str| {
             let response = ResponseBuilder::new().description(description);
             RefOr::T(response.content("application/json", content.clone()).build())
         };
         BTreeMap::from([
-            ("4XX".to_owned(), failed("Refused: the code and the message say why")),
+            (
+                "4XX".to_owned(),
+                failed("Refused: the code and the message say why"),
+            ),
             ("5XX".to_owned(), failed("Failed on the server's side")),
         ])
     }
@@ -247,6 +254,8 @@ impl IntoResponses for ApiError {
 
 impl From<TooManyRuns> for ApiError {
     fn from(_: TooManyRuns) -> Self {
-        Self::OverCapacity { retry_after: Duration::from_secs(5) }
+        Self::OverCapacity {
+            retry_after: Duration::from_secs(5),
+        }
     }
 }

@@ -49,7 +49,7 @@ const EXAMPLES: [Example; 4] = [
 ];
 
 /// The examples, ready to be made.
-pub fn examples() -> impl Iterator<Item = NewVal> {
+pub(crate) fn examples() -> impl Iterator<Item = NewVal> {
     EXAMPLES.iter().map(|example| NewVal {
         code: example.code.to_owned(),
         name: Some(name(example.name)),
@@ -65,7 +65,8 @@ pub fn examples() -> impl Iterator<Item = NewVal> {
 }
 
 fn name(text: &str) -> ValName {
-    text.parse().expect("an example's name keeps the rule: a test makes every example")
+    text.parse()
+        .expect("an example's name keeps the rule: a test makes every example")
 }
 
 #[cfg(test)]

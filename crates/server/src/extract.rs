@@ -7,7 +7,10 @@ use axum::{
     http::{HeaderMap, header, request::Parts},
 };
 use bytes::Bytes;
-use hamlet_models::{Eval, EvalArgs, Markdown, MeUpdate, NewRun, NewSession, NewToken, NewVal, NewVersion, PageQuery, PasswordChange, PutVal, ValUpdate};
+use hamlet_models::{
+    Eval, EvalArgs, Markdown, MeUpdate, NewRun, NewSession, NewToken, NewVal, NewVersion, PageQuery,
+    PasswordChange, PutVal, ValUpdate,
+};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 
@@ -112,13 +115,19 @@ impl ApiBody for NewSession {
 }
 impl ApiBody for PasswordChange {
     fn problems(&self) -> Vec<(&'static str, &'static str)> {
-        Self::problem(&self.new).map(|problem| ("new", problem)).into_iter().collect()
+        Self::problem(&self.new)
+            .map(|problem| ("new", problem))
+            .into_iter()
+            .collect()
     }
 }
 impl ApiBody for Markdown {
     fn problems(&self) -> Vec<(&'static str, &'static str)> {
         let longer = self.markdown.chars().count() > hamlet_models::README_MAX_CHARS;
-        longer.then_some(("markdown", "the text has at most 64,000 characters")).into_iter().collect()
+        longer
+            .then_some(("markdown", "the text has at most 64,000 characters"))
+            .into_iter()
+            .collect()
     }
 }
 
@@ -161,7 +170,9 @@ impl<S: Send + Sync, T: ApiBody + OfCode> FromRequest<S> for ApiCode<T> {
         let body = read_body(request, CODE_BODY_MAX_BYTES).await?;
         let value = match content {
             Content::Json | Content::Unsaid if body.is_empty() => {
-                return Err(ApiError::Malformed("this address needs a JSON body or the bare code".to_owned()));
+                return Err(ApiError::Malformed(
+                    "this address needs a JSON body or the bare code".to_owned(),
+                ));
             }
             Content::Json | Content::Unsaid => return parse_json(&body).map(Self),
             Content::Code => T::of_code(
@@ -202,7 +213,9 @@ pub async fn read_body(request: Request, max_bytes: usize) -> ApiResult<Bytes> {
     match Limited::new(request.into_body(), max_bytes).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(ApiError::TooLarge { max_bytes }),
-        Err(_) => Err(ApiError::Malformed("the body broke off before its end".to_owned())),
+        Err(_) => Err(ApiError::Malformed(
+            "the body broke off before its end".to_owned(),
+        )),
     }
 }
 
@@ -212,7 +225,8 @@ fn parse_json<T: ApiBody>(body: &[u8]) -> ApiResult<T> {
         let path = error.path().to_string();
         refused_json(error.into_inner(), path, T::SHAPE)
     })?;
-    json.end().map_err(|error| refused_json(error, String::new(), T::SHAPE))?;
+    json.end()
+        .map_err(|error| refused_json(error, String::new(), T::SHAPE))?;
     ApiError::check(value.problems())?;
     Ok(value)
 }
@@ -250,13 +264,19 @@ impl Content {
         };
         let mut parts = text.split(';').map(str::trim);
         let essence = parts.next().unwrap_or_default().to_ascii_lowercase();
-        let foreign_charset = parts.filter_map(|part| part.split_once('=')).any(|(name, value)| {
-            name.trim().eq_ignore_ascii_case("charset") && !value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
-        });
+        let foreign_charset = parts
+            .filter_map(|part| part.split_once('='))
+            .any(|(name, value)| {
+                name.trim().eq_ignore_ascii_case("charset")
+                    && !value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
+            });
         match essence.as_str() {
             _ if foreign_charset => Self::Other,
             "application/json" => Self::Json,
-            "text/plain" | "text/javascript" | "application/javascript" | "text/typescript"
+            "text/plain"
+            | "text/javascript"
+            | "application/javascript"
+            | "text/typescript"
             | "application/typescript" => Self::Code,
             other if other.starts_with("application/") && other.ends_with("+json") => Self::Json,
             _ => Self::Other,
@@ -276,7 +296,9 @@ impl<S: Send + Sync> FromRequestParts<S> for ClientAddress {
         let address = parts
             .extensions
             .get::<ConnectInfo<SocketAddr>>()
-            .map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ConnectInfo(address)| address.ip());
+            .map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ConnectInfo(address)| {
+                address.ip()
+            });
         Ok(Self(address))
     }
 }

@@ -11,11 +11,15 @@ use crate::{auth::new_secret, clock, examples::examples};
 const LINK_LASTS: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Makes the owner's account with the examples, if nobody has an account yet.
-pub async fn make_owner(store: &Store) -> Result<(), StoreError> {
+pub(crate) async fn make_owner(store: &Store) -> Result<(), StoreError> {
     if store.has_users().await? {
         return Ok(());
     }
-    let owner = NewUser { username: owner_name(), admin: true, password_hash: None };
+    let owner = NewUser {
+        username: owner_name(),
+        admin: true,
+        password_hash: None,
+    };
     let owner = store.create_user(&owner).await?;
     for example in examples() {
         store.create_val(owner.id, &example).await?;
@@ -25,7 +29,7 @@ pub async fn make_owner(store: &Store) -> Result<(), StoreError> {
 }
 
 /// The path of a new one-time link for the only account there is, as long as it has no password to sign in with.
-pub async fn sign_in_path(store: &Store) -> Result<Option<String>, StoreError> {
+pub(crate) async fn sign_in_path(store: &Store) -> Result<Option<String>, StoreError> {
     let users = store.list_users(PageQuery { offset: 0, limit: 2 }).await?;
     match users.items.as_slice() {
         [only] if only.password_hash.is_none() => link(store, only.id).await.map(Some),
@@ -35,7 +39,9 @@ pub async fn sign_in_path(store: &Store) -> Result<Option<String>, StoreError> {
 
 async fn link(store: &Store, user_id: UserId) -> Result<String, StoreError> {
     let secret = new_secret();
-    store.create_sign_in_link(user_id, hash_secret(&secret), clock::after(LINK_LASTS)).await?;
+    store
+        .create_sign_in_link(user_id, hash_secret(&secret), clock::after(LINK_LASTS))
+        .await?;
     Ok(format!("/login?link={secret}"))
 }
 

@@ -8,8 +8,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use hamlet_models::{
-    BasicVal, ExtendedVal, Me, Page, PageLinks, PageQuery, Privacy, Schedule, Username, User, UserLinks, ValKind,
-    ValLinks, ValName,
+    BasicVal, ExtendedVal, Me, Page, PageLinks, PageQuery, Privacy, Schedule, User, UserLinks, Username,
+    ValKind, ValLinks, ValName,
 };
 use hamlet_store::{ScheduleRecord, Slice, UserRecord, ValRecord};
 use serde::Serialize;
@@ -51,14 +51,20 @@ impl FromRequestParts<AppState> for Links {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> ApiResult<Self> {
         let base = origin_of(&state.config, &parts.headers)?;
-        Ok(Self { base, config: state.config.clone() })
+        Ok(Self {
+            base,
+            config: state.config.clone(),
+        })
     }
 }
 
 impl Links {
     /// Addresses for where no request tells how the instance is reached.
     pub fn of_config(config: Arc<Config>) -> Self {
-        Self { base: config.own_url(), config }
+        Self {
+            base: config.own_url(),
+            config,
+        }
     }
 
     /// The address of a path of this instance.
@@ -73,7 +79,11 @@ impl Links {
 
     /// Where an HTTP val answers.
     pub fn endpoint(&self, val: &ValRecord) -> String {
-        let scheme = if self.base.starts_with("https:") { "https://" } else { "http://" };
+        let scheme = if self.base.starts_with("https:") {
+            "https://"
+        } else {
+            "http://"
+        };
         [scheme, &gateway::label_of(val), ".", &self.config.vals_domain].concat()
     }
 
@@ -126,7 +136,9 @@ impl Links {
             bio: user.bio.clone(),
             profile_image_url: user.profile_image_url.clone(),
             url: format!("{}/u/{}", self.base, user.username),
-            links: UserLinks { self_: format!("{}/v1/users/{}", self.base, user.id) },
+            links: UserLinks {
+                self_: format!("{}/v1/users/{}", self.base, user.id),
+            },
         }
     }
 
@@ -147,7 +159,10 @@ impl Links {
         let filter = serde_urlencoded::to_string(filter).unwrap_or_default();
         let at = |offset: u64| {
             let separator = if filter.is_empty() { "" } else { "&" };
-            format!("{}{path}?limit={}&offset={offset}{separator}{filter}", self.base, query.limit)
+            format!(
+                "{}{path}?limit={}&offset={offset}{separator}{filter}",
+                self.base, query.limit
+            )
         };
         Page {
             links: PageLinks {

@@ -37,8 +37,7 @@ pub struct Server {
     recorder: Recorder,
     runtime: Option<Runtime>,
     /// Deleted when the server is dropped.
-    #[expect(dead_code, reason = "it is kept for its end")]
-    work_folder: Option<TempDir>,
+    _work_folder: Option<TempDir>,
 }
 
 impl Server {
@@ -59,7 +58,7 @@ impl Server {
         };
         let runtime = Runtime::start(runtime, Some(own.clone())).await?;
         let mut server = Self::over(config, store, Some(runtime)).await?;
-        server.work_folder = work_folder;
+        server._work_folder = work_folder;
         // It is set once: there is one call.
         let _ = own.0.set(server.app.clone());
         Ok(server)
@@ -81,7 +80,13 @@ impl Server {
             runtime.clone(),
         );
         let state = AppState::new(config, store, runs, run_tokens)?;
-        Ok(Self { app: App::new(state.clone()), state, recorder, runtime, work_folder: None })
+        Ok(Self {
+            app: App::new(state.clone()),
+            state,
+            recorder,
+            runtime,
+            _work_folder: None,
+        })
     }
 
     /// Lets runs end for as long as `grace`, keeps what they left, and closes the store.

@@ -32,7 +32,12 @@ pub struct App {
 
 impl AppState {
     /// The state around these parts.
-    pub fn new(config: Arc<Config>, store: Store, runs: RunService, run_tokens: RunTokens) -> anyhow::Result<Self> {
+    pub fn new(
+        config: Arc<Config>,
+        store: Store,
+        runs: RunService,
+        run_tokens: RunTokens,
+    ) -> anyhow::Result<Self> {
         Ok(Self(Arc::new(App {
             config,
             store,

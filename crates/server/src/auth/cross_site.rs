@@ -15,7 +15,8 @@ use crate::{
 pub(super) fn must_be_ours(state: &AppState, parts: &Parts) -> ApiResult<()> {
     // Calling a val or evaluating code has effects whatever the method is.
     let path = parts.uri.path();
-    let only_reads = parts.method.is_safe() && !path.starts_with("/v1/run/") && !path.starts_with("/v1/eval/");
+    let only_reads =
+        parts.method.is_safe() && !path.starts_with("/v1/run/") && !path.starts_with("/v1/eval/");
     match said_origin(state, &parts.headers) {
         Said::Ours => Ok(()),
         Said::Nothing if only_reads => Ok(()),

@@ -40,8 +40,13 @@ impl Passwords {
         let known = hash.is_some();
         let hash = hash.unwrap_or(&self.nobody).to_owned();
         let same = tokio::task::spawn_blocking(move || {
-            let hash = PasswordHash::new(&hash).map_err(|error| anyhow!("a stored password hash: {error}"))?;
-            anyhow::Ok(Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
+            let hash =
+                PasswordHash::new(&hash).map_err(|error| anyhow!("a stored password hash: {error}"))?;
+            anyhow::Ok(
+                Argon2::default()
+                    .verify_password(password.as_bytes(), &hash)
+                    .is_ok(),
+            )
         });
         Ok(same.await?? && known)
     }
@@ -64,9 +69,17 @@ mod tests {
         let hash = passwords.hash("correct horse".into()).await.expect("a hash");
         assert!(hash.starts_with("$argon2id$"), "{hash}");
         for (password, same) in [("correct horse", true), ("correct hors", false), ("", false)] {
-            let answer = passwords.verify(password.into(), Some(&hash)).await.expect("an answer");
+            let answer = passwords
+                .verify(password.into(), Some(&hash))
+                .await
+                .expect("an answer");
             assert_eq!(answer, same, "{password:?}");
         }
-        assert!(!passwords.verify("correct horse".into(), None).await.expect("an answer"));
+        assert!(
+            !passwords
+                .verify("correct horse".into(), None)
+                .await
+                .expect("an answer")
+        );
     }
 }

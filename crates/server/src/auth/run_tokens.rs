@@ -47,13 +47,27 @@ impl RunTokens {
     /// A token for one run of this account: everything but changing vals and the account.
     pub fn issue(&self, user_id: UserId, run_id: RunId, valid_for: Duration) -> String {
         let expires = now_seconds().saturating_add(valid_for.as_secs().max(1));
-        self.sign(&RunGrant { user_id, scopes: run_scopes(), run_id: Some(run_id) }, expires)
+        self.sign(
+            &RunGrant {
+                user_id,
+                scopes: run_scopes(),
+                run_id: Some(run_id),
+            },
+            expires,
+        )
     }
 
     /// A token for a worker that serves many runs of this account: always the same for the same end.
     pub fn issue_until(&self, user_id: UserId, expires: Timestamp) -> String {
         let expires = u64::try_from(expires.as_millis() / 1_000).unwrap_or_default();
-        self.sign(&RunGrant { user_id, scopes: run_scopes(), run_id: None }, expires)
+        self.sign(
+            &RunGrant {
+                user_id,
+                scopes: run_scopes(),
+                run_id: None,
+            },
+            expires,
+        )
     }
 
     /// What the token says, if it is one of these and has not expired.
@@ -98,15 +112,24 @@ fn run_scopes() -> Scopes {
 }
 
 fn bits_of(scopes: Scopes) -> u16 {
-    Scope::all().enumerate().filter(|&(_, scope)| scopes.has(scope)).fold(0, |bits, (at, _)| bits | 1 << at)
+    Scope::all()
+        .enumerate()
+        .filter(|&(_, scope)| scopes.has(scope))
+        .fold(0, |bits, (at, _)| bits | 1 << at)
 }
 
 fn scopes_of(bits: u16) -> Scopes {
-    Scope::all().enumerate().filter(|&(at, _)| bits & (1 << at) != 0).map(|(_, scope)| scope).collect()
+    Scope::all()
+        .enumerate()
+        .filter(|&(at, _)| bits & (1 << at) != 0)
+        .map(|(_, scope)| scope)
+        .collect()
 }
 
 fn now_seconds() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]
@@ -136,7 +159,9 @@ mod tests {
     #[test]
     fn a_run_may_do_everything_but_change_vals_and_the_account() {
         let tokens = RunTokens::new();
-        let grant = tokens.verify(&tokens.issue(user(), run(), Duration::from_secs(60))).expect("a good token");
+        let grant = tokens
+            .verify(&tokens.issue(user(), run(), Duration::from_secs(60)))
+            .expect("a good token");
         assert_eq!((grant.user_id, grant.run_id), (user(), Some(run())));
         for scope in Scope::all() {
             let withheld = scope == VAL_WRITE || scope == USER_WRITE;
@@ -152,9 +177,21 @@ mod tests {
         let other = tokens.issue(UserId(Uuid::from_u128(8)), run(), Duration::from_secs(60));
         let (payload, _) = other.split_once('.').expect("two parts");
         let (_, signature) = token.split_once('.').expect("two parts");
-        assert_eq!(tokens.verify(&format!("{payload}.{signature}")), None, "another's payload");
-        let grant = RunGrant { user_id: user(), scopes: Scopes::all(), run_id: None };
-        assert_eq!(tokens.verify(&tokens.sign(&grant, now_seconds())), None, "expired");
+        assert_eq!(
+            tokens.verify(&format!("{payload}.{signature}")),
+            None,
+            "another's payload"
+        );
+        let grant = RunGrant {
+            user_id: user(),
+            scopes: Scopes::all(),
+            run_id: None,
+        };
+        assert_eq!(
+            tokens.verify(&tokens.sign(&grant, now_seconds())),
+            None,
+            "expired"
+        );
         assert!(tokens.verify(&tokens.sign(&grant, now_seconds() + 60)).is_some());
         for odd in ["", "hmlt_", "hmlt_.", "hmlt_a.b", &token[5..]] {
             assert_eq!(tokens.verify(odd), None, "{odd:?}");

@@ -67,10 +67,18 @@ mod tests {
         let set = session_cookie("abc", true);
         let text = set.to_str().expect("text");
         assert!(text.contains("HttpOnly") && text.contains("SameSite=Lax") && text.contains("; Secure"));
-        assert!(!session_cookie("abc", false).to_str().expect("text").contains("Secure"));
+        assert!(
+            !session_cookie("abc", false)
+                .to_str()
+                .expect("text")
+                .contains("Secure")
+        );
         let pair = text.split(';').next().expect("a pair");
         let mut headers = HeaderMap::new();
-        headers.insert(header::COOKIE, format!("a=b; {pair}; c").parse().expect("a header"));
+        headers.insert(
+            header::COOKIE,
+            format!("a=b; {pair}; c").parse().expect("a header"),
+        );
         assert_eq!(session_of(&headers), Some("abc"));
         headers.insert(header::COOKIE, HeaderValue::from_static("xhamlet_session=abc"));
         assert_eq!(session_of(&headers), None);

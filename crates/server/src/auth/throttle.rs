@@ -23,7 +23,12 @@ impl Throttle {
 
     /// With no attempt counted yet.
     pub fn new() -> Self {
-        Self { attempts: Cache::builder().max_capacity(100_000).time_to_live(Self::WINDOW).build() }
+        Self {
+            attempts: Cache::builder()
+                .max_capacity(100_000)
+                .time_to_live(Self::WINDOW)
+                .build(),
+        }
     }
 
     /// Counts an attempt before it is made, so that many at once are no way around, or refuses it.
@@ -36,9 +41,9 @@ impl Throttle {
             }
         });
         match entry {
-            moka::ops::compute::CompResult::Unchanged(_) => {
-                Err(ApiError::TooManyRequests { retry_after: Self::WINDOW })
-            }
+            moka::ops::compute::CompResult::Unchanged(_) => Err(ApiError::TooManyRequests {
+                retry_after: Self::WINDOW,
+            }),
             _ => Ok(()),
         }
     }
@@ -58,13 +63,14 @@ impl Default for Throttle {
 fn key(name: &str, address: IpAddr) -> (String, IpAddr) {
     // One customer of a network provider has all of a /64.
     let address = match address.to_canonical() {
-        IpAddr::V6(address) => {
-            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)))
-        }
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
         address => address,
     };
     // A name that no account can have needs no more of it than tells it from the others.
-    (name.chars().take(64).flat_map(char::to_lowercase).collect(), address)
+    (
+        name.chars().take(64).flat_map(char::to_lowercase).collect(),
+        address,
+    )
 }
 
 #[cfg(test)]
@@ -82,9 +88,15 @@ mod tests {
         for _ in 0..Throttle::MOST {
             assert!(throttle.attempt("Ada", here).is_ok());
         }
-        assert!(matches!(throttle.attempt("ada", here), Err(ApiError::TooManyRequests { .. })));
+        assert!(matches!(
+            throttle.attempt("ada", here),
+            Err(ApiError::TooManyRequests { .. })
+        ));
         assert!(throttle.attempt("eve", here).is_ok(), "another name");
-        assert!(throttle.attempt("ada", address("192.0.2.2")).is_ok(), "another address");
+        assert!(
+            throttle.attempt("ada", address("192.0.2.2")).is_ok(),
+            "another address"
+        );
         throttle.succeeded("ADA", here);
         assert!(throttle.attempt("ada", here).is_ok(), "after a success");
     }
@@ -93,7 +105,11 @@ mod tests {
     fn a_whole_network_is_one_address() {
         let throttle = Throttle::new();
         for host in 0..Throttle::MOST {
-            assert!(throttle.attempt("ada", address(&format!("2001:db8::{host:x}"))).is_ok());
+            assert!(
+                throttle
+                    .attempt("ada", address(&format!("2001:db8::{host:x}")))
+                    .is_ok()
+            );
         }
         assert!(throttle.attempt("ada", address("2001:db8::ffff")).is_err());
         assert!(throttle.attempt("ada", address("2001:db8:0:1::1")).is_ok());

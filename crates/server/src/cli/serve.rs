@@ -58,7 +58,9 @@ impl Serve {
         print(format_args!("Hamlet is ready at {url}"))?;
         // Never a line of the log: whoever has the link is the owner.
         if let Some(path) = first_start::sign_in_path(&store).await? {
-            print(format_args!("Sign in within 24 hours with this link, which works once: {url}{path}"))?;
+            print(format_args!(
+                "Sign in within 24 hours with this link, which works once: {url}{path}"
+            ))?;
             print(format_args!("A password, set in the settings, ends these links."))?;
         }
         answer_until_told_to_end(listener, server.app.clone()).await?;
@@ -73,9 +75,14 @@ impl Serve {
 fn write_log_as(format: LogFormat) {
     let usual = || EnvFilter::new("info,sqlx=warn,sea_orm=warn,sea_orm_migration=warn");
     let filter = EnvFilter::try_from_env("HAMLET_LOG").unwrap_or_else(|_| usual());
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
     match format {
-        LogFormat::Text => log.with_target(false).with_ansi(std::io::stderr().is_terminal()).init(),
+        LogFormat::Text => log
+            .with_target(false)
+            .with_ansi(std::io::stderr().is_terminal())
+            .init(),
         LogFormat::Json => log.json().flatten_event(true).init(),
     }
 }

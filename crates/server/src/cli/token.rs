@@ -57,13 +57,20 @@ impl Create {
         let user = find_user(&store, &self.user).await?;
         let new = NewToken {
             name: self.name,
-            scopes: if self.scopes.is_empty() { Scopes::all() } else { self.scopes.into_iter().collect() },
+            scopes: if self.scopes.is_empty() {
+                Scopes::all()
+            } else {
+                self.scopes.into_iter().collect()
+            },
             expires_at: self.expires.map(|Lifetime(lifetime)| clock::after(lifetime)),
         };
         let secret = new_token_secret();
         store.create_token(user.id, &new, hash_secret(&secret)).await?;
         store.close().await?;
-        print(format_args!("API token “{}” of {}, shown this once: {secret}", new.name, user.username))
+        print(format_args!(
+            "API token “{}” of {}, shown this once: {secret}",
+            new.name, user.username
+        ))
     }
 }
 
@@ -81,7 +88,9 @@ impl List {
         let store = self.store.open().await?;
         let user = find_user(&store, &self.user).await?;
         for token in tokens_of(&store, user.id).await? {
-            let expires = token.expires_at.map_or_else(|| "never".to_owned(), |time| time.to_string());
+            let expires = token
+                .expires_at
+                .map_or_else(|| "never".to_owned(), |time| time.to_string());
             print(format_args!("{}  {}  expires {expires}", token.id, token.name))?;
         }
         Ok(store.close().await?)
@@ -125,7 +134,11 @@ impl Revoke {
         };
         match store.delete_token(user.id, id).await {
             Err(StoreError::NotFound(_)) => {
-                bail!("{} has no token {id}: hamlet token list --user {} shows them", user.username, user.username)
+                bail!(
+                    "{} has no token {id}: hamlet token list --user {} shows them",
+                    user.username,
+                    user.username
+                )
             }
             revoked => revoked?,
         }
@@ -152,14 +165,20 @@ async fn revoke_secret(store: &Store, secret: &str) -> anyhow::Result<()> {
 }
 
 async fn only_token_named(store: &Store, user_id: UserId, name: &TokenName) -> anyhow::Result<TokenId> {
-    let named: Vec<Token> =
-        tokens_of(store, user_id).await?.into_iter().filter(|token| token.name == *name).collect();
+    let named: Vec<Token> = tokens_of(store, user_id)
+        .await?
+        .into_iter()
+        .filter(|token| token.name == *name)
+        .collect();
     match named.as_slice() {
         [] => bail!("there is no token of that name: hamlet token list shows them"),
         [token] => Ok(token.id),
         several => {
             let ids: Vec<String> = several.iter().map(|token| token.id.to_string()).collect();
-            bail!("several tokens have that name: choose one of them with --id {}", ids.join(" or --id "))
+            bail!(
+                "several tokens have that name: choose one of them with --id {}",
+                ids.join(" or --id ")
+            )
         }
     }
 }
@@ -167,7 +186,10 @@ async fn only_token_named(store: &Store, user_id: UserId, name: &TokenName) -> a
 async fn tokens_of(store: &Store, user_id: UserId) -> anyhow::Result<Vec<Token>> {
     let mut tokens = Vec::new();
     loop {
-        let page = PageQuery { offset: tokens.len() as u64, limit: PageQuery::MAX_LIMIT };
+        let page = PageQuery {
+            offset: tokens.len() as u64,
+            limit: PageQuery::MAX_LIMIT,
+        };
         let slice = store.list_tokens(user_id, page).await?;
         tokens.extend(slice.items);
         if !slice.more {
@@ -212,7 +234,18 @@ mod tests {
         assert_eq!(seconds("12h"), Some(43_200));
         assert_eq!(seconds("5m"), Some(300));
         assert_eq!(seconds("2w"), Some(1_209_600));
-        for bad in ["", "d", "30", "0d", "-1d", "1.5d", "30 d", "30days", "99999999999999999999d", "é"] {
+        for bad in [
+            "",
+            "d",
+            "30",
+            "0d",
+            "-1d",
+            "1.5d",
+            "30 d",
+            "30days",
+            "99999999999999999999d",
+            "é",
+        ] {
             assert_eq!(seconds(bad), None, "{bad:?} must be refused");
         }
     }

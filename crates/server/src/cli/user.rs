@@ -38,9 +38,17 @@ pub(super) struct Create {
 
 impl Create {
     async fn run(self) -> anyhow::Result<()> {
-        let password_hash = if self.password_stdin { Some(hash_of_password_on_stdin().await?) } else { None };
+        let password_hash = if self.password_stdin {
+            Some(hash_of_password_on_stdin().await?)
+        } else {
+            None
+        };
         let store = self.store.open().await?;
-        let new = NewUser { username: self.name, admin: self.admin, password_hash };
+        let new = NewUser {
+            username: self.name,
+            admin: self.admin,
+            password_hash,
+        };
         let user = match store.create_user(&new).await {
             Err(StoreError::NameTaken(name)) => bail!(
                 "the name {name} is taken: choose another, or make a token for it with hamlet token create --user {name} \

@@ -13,7 +13,9 @@ use crate::{
 };
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(get_user_by_name)).routes(routes!(get_val_by_name))
+    OpenApiRouter::new()
+        .routes(routes!(get_user_by_name))
+        .routes(routes!(get_val_by_name))
 }
 
 /// The user of this name; case and a leading `@` don't matter.

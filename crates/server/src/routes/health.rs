@@ -19,7 +19,9 @@ pub(super) fn router() -> OpenApiRouter<AppState> {
 async fn get_health(State(state): State<AppState>) -> ApiResult<Json<Value>> {
     if let Err(error) = state.store.ping().await {
         tracing::error!(%error, "the database does not answer");
-        return Err(ApiError::Unavailable("the database does not answer: the server's log has the cause"));
+        return Err(ApiError::Unavailable(
+            "the database does not answer: the server's log has the cause",
+        ));
     }
     Ok(Json(json!({"status": "ok"})))
 }

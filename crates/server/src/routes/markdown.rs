@@ -21,7 +21,9 @@ pub(super) fn router() -> OpenApiRouter<AppState> {
 /// Renders Markdown as HTML without scripts, styles, frames or forms.
 #[utoipa::path(post, path = "/v1/markdown", tag = "instance", request_body = Markdown,
     responses((status = 200, description = "The HTML", body = RenderedMarkdown), ApiError))]
-async fn render_markdown(ApiJson(Markdown { markdown }): ApiJson<Markdown>) -> ApiResult<Json<RenderedMarkdown>> {
+async fn render_markdown(
+    ApiJson(Markdown { markdown }): ApiJson<Markdown>,
+) -> ApiResult<Json<RenderedMarkdown>> {
     let html = if markdown.len() > LONG_BYTES {
         let rendered = tokio::task::spawn_blocking(move || to_safe_html(&markdown)).await;
         rendered.map_err(|error| ApiError::Internal(error.into()))?
@@ -48,7 +50,14 @@ mod tests {
     #[test]
     fn markdown_becomes_html() {
         let html = to_safe_html("# Hi\n\n*a* ~~b~~ `c`\n\n| x |\n|---|\n| y |\n\n[l](https://example.com)");
-        for part in ["<h1>Hi</h1>", "<em>a</em>", "<del>b</del>", "<code>c</code>", "<td>y</td>", "https://example.com"] {
+        for part in [
+            "<h1>Hi</h1>",
+            "<em>a</em>",
+            "<del>b</del>",
+            "<code>c</code>",
+            "<td>y</td>",
+            "https://example.com",
+        ] {
             assert!(html.contains(part), "{part} in {html}");
         }
     }
@@ -59,7 +68,17 @@ mod tests {
             "<script>alert(1)</script><img src=x onerror=alert(1)><style>*{}</style><iframe src=//x></iframe>\n\n\
              [a](javascript:alert(1)) <form action=/v1><input></form> <svg onload=alert(1)> <a href=\"data:text/html,x\">d</a>",
         );
-        for part in ["script", "onerror", "style", "iframe", "javascript:", "form", "input", "svg", "data:"] {
+        for part in [
+            "script",
+            "onerror",
+            "style",
+            "iframe",
+            "javascript:",
+            "form",
+            "input",
+            "svg",
+            "data:",
+        ] {
             assert!(!html.contains(part), "{part} in {html}");
         }
     }

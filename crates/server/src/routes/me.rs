@@ -19,7 +19,9 @@ use crate::{
 };
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(get_me, update_me)).routes(routes!(change_password))
+    OpenApiRouter::new()
+        .routes(routes!(get_me, update_me))
+        .routes(routes!(change_password))
 }
 
 /// The caller.
@@ -58,12 +60,21 @@ async fn change_password(
         let name = user.user.username.as_str();
         state.sign_ins.attempt(name, address)?;
         let current = change.current.unwrap_or_default();
-        if !state.passwords.verify(current, Some(hash)).await.map_err(ApiError::Internal)? {
+        if !state
+            .passwords
+            .verify(current, Some(hash))
+            .await
+            .map_err(ApiError::Internal)?
+        {
             return Err(ApiError::invalid("current", "this is not the password in force"));
         }
         state.sign_ins.succeeded(name, address);
     }
-    let hash = state.passwords.hash(change.new).await.map_err(ApiError::Internal)?;
+    let hash = state
+        .passwords
+        .hash(change.new)
+        .await
+        .map_err(ApiError::Internal)?;
     state.store.set_password_hash(user.id(), hash).await?;
     state.store.delete_sessions(user.id()).await?;
     let mut headers = HeaderMap::new();

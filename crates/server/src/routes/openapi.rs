@@ -21,12 +21,13 @@ use crate::state::AppState;
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(super::document);
 
 /// What the routes are about, in the order of the page.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 11] = [
     ("vals", "Small programs with a name, a kind and versions."),
     ("versions", "What each save left behind."),
     ("runs", "Every execution of a val, recorded."),
     ("run", "Calling a val and getting what it returns."),
     ("eval", "Evaluating code that is not kept."),
+    ("modules", "Vals as code to import."),
     ("users", "People and what they show."),
     ("aliases", "Users and vals by name."),
     ("me", "The caller's own account, tokens and runs."),
@@ -40,24 +41,40 @@ identifiers are UUIDs. Lists are newest first and read a page at a time: follow 
 Every failure is a JSON object with a sentence in `message`, a stable `code`, and `details` where values were refused.";
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(get_openapi)).routes(routes!(get_docs))
+    OpenApiRouter::new()
+        .routes(routes!(get_openapi))
+        .routes(routes!(get_docs))
 }
 
 /// What the document says of the interface as a whole.
 pub(super) fn frame() -> OpenApi {
-    let license = LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build();
+    let license = LicenseBuilder::new()
+        .name("Apache-2.0")
+        .identifier(Some("Apache-2.0"))
+        .build();
     let info = InfoBuilder::new()
         .title("Hamlet")
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(DESCRIPTION))
         .license(Some(license))
         .build();
-    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("An API token")).build();
+    let bearer = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("An API token"))
+        .build();
     let mut components = Components::new();
     components.add_security_scheme("token", SecurityScheme::Http(bearer));
-    let tags = TAGS.map(|(name, description)| TagBuilder::new().name(name).description(Some(description)).build());
+    let tags = TAGS.map(|(name, description)| {
+        TagBuilder::new()
+            .name(name)
+            .description(Some(description))
+            .build()
+    });
     // A token is never needed to ask: what is public can be read without one.
-    let security = [SecurityRequirement::default(), SecurityRequirement::new("token", Vec::<String>::new())];
+    let security = [
+        SecurityRequirement::default(),
+        SecurityRequirement::new("token", Vec::<String>::new()),
+    ];
     OpenApiBuilder::new()
         .info(info)
         .components(Some(components))
@@ -70,8 +87,12 @@ pub(super) fn frame() -> OpenApi {
 #[utoipa::path(get, path = "/v1/openapi.json", tag = "instance",
     responses((status = 200, description = "The document", body = Object)))]
 async fn get_openapi() -> impl IntoResponse {
-    static JSON: LazyLock<Bytes> =
-        LazyLock::new(|| DOCUMENT.to_json().expect("the document is made of texts and numbers").into());
+    static JSON: LazyLock<Bytes> = LazyLock::new(|| {
+        DOCUMENT
+            .to_json()
+            .expect("the document is made of texts and numbers")
+            .into()
+    });
     ([(header::CONTENT_TYPE, "application/json")], JSON.clone())
 }
 

@@ -40,27 +40,33 @@ async fn create_session(
 ) -> ApiResult<Response> {
     // Another site could sign its visitor in as someone else, and read what they then write.
     must_be_same_origin(&state, &headers)?;
-    let (me, cookie) = match new {
-        NewSession::Password { username, password } => {
-            let user = check_password(&state, &username, password, address).await?;
-            (links.me(&user), start_session(&state, user.id).await?)
-        }
-        NewSession::Token { token } => {
-            let user = by_secret(&state, token.trim()).await?;
-            let user = user
-                .filter(|user| user.credential == Credential::Token)
-                .ok_or(ApiError::BadCredentials("this token is unknown, expired or revoked"))?;
-            // The cookie is the token itself: it can do no more than the token, and ends with it.
-            (links.me(&user.user), session_cookie(token.trim(), state.config.is_https()))
-        }
-        NewSession::Link { link } => {
-            let user_id = state.store.take_sign_in_link(hash_secret(&link)).await?.ok_or(
-                ApiError::BadCredentials("this link was used before or is too old: start the server again for a new one"),
-            )?;
-            let user = state.store.get_user(user_id).await?;
-            (links.me(&user), start_session(&state, user_id).await?)
-        }
-    };
+    let (me, cookie) =
+        match new {
+            NewSession::Password { username, password } => {
+                let user = check_password(&state, &username, password, address).await?;
+                (links.me(&user), start_session(&state, user.id).await?)
+            }
+            NewSession::Token { token } => {
+                let user = by_secret(&state, token.trim()).await?;
+                let user = user.filter(|user| user.credential == Credential::Token).ok_or(
+                    ApiError::BadCredentials("this token is unknown, expired or revoked"),
+                )?;
+                // The cookie is the token itself: it can do no more than the token, and ends with it.
+                (
+                    links.me(&user.user),
+                    session_cookie(token.trim(), state.config.is_https()),
+                )
+            }
+            NewSession::Link { link } => {
+                let user_id = state.store.take_sign_in_link(hash_secret(&link)).await?.ok_or(
+                    ApiError::BadCredentials(
+                        "this link was used before or is too old: start the server again for a new one",
+                    ),
+                )?;
+                let user = state.store.get_user(user_id).await?;
+                (links.me(&user), start_session(&state, user_id).await?)
+            }
+        };
     Ok(([(header::SET_COOKIE, cookie)], Json(me)).into_response())
 }
 
@@ -94,13 +100,19 @@ async fn check_password(
         Err(error) => return Err(error.into()),
     };
     let hash = user.as_ref().and_then(|user| user.password_hash.as_deref());
-    let known = state.passwords.verify(password, hash).await.map_err(ApiError::Internal)?;
+    let known = state
+        .passwords
+        .verify(password, hash)
+        .await
+        .map_err(ApiError::Internal)?;
     match user {
         Some(user) if known => {
             state.sign_ins.succeeded(username, address);
             Ok(user)
         }
-        _ => Err(ApiError::BadCredentials("this name and password don't belong together")),
+        _ => Err(ApiError::BadCredentials(
+            "this name and password don't belong together",
+        )),
     }
 }
 
@@ -108,6 +120,9 @@ async fn check_password(
 pub(super) async fn start_session(state: &AppState, user_id: UserId) -> ApiResult<HeaderValue> {
     let secret = new_secret();
     let expires_at = clock::after(Duration::from_secs(SESSION_SECONDS));
-    state.store.create_session(user_id, hash_secret(&secret), expires_at).await?;
+    state
+        .store
+        .create_session(user_id, hash_secret(&secret), expires_at)
+        .await?;
     Ok(session_cookie(&secret, state.config.is_https()))
 }

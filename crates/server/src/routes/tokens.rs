@@ -15,7 +15,9 @@ use crate::{
 };
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(list_tokens, create_token)).routes(routes!(delete_token))
+    OpenApiRouter::new()
+        .routes(routes!(list_tokens, create_token))
+        .routes(routes!(delete_token))
 }
 
 /// The caller's tokens, newest first; their secrets are not kept, and so never shown again.
@@ -44,11 +46,20 @@ async fn create_token(
     if let Some(scope) = new.scopes.iter().find(|&scope| !user.scopes.has(scope)) {
         return Err(ApiError::MissingScope(scope));
     }
-    if new.expires_at.is_some_and(|expires_at| expires_at <= clock::now()) {
-        return Err(ApiError::invalid("expiresAt", "a token expires in the future, or never"));
+    if new
+        .expires_at
+        .is_some_and(|expires_at| expires_at <= clock::now())
+    {
+        return Err(ApiError::invalid(
+            "expiresAt",
+            "a token expires in the future, or never",
+        ));
     }
     let secret = new_token_secret();
-    let token = state.store.create_token(user.id(), &new, hash_secret(&secret)).await?;
+    let token = state
+        .store
+        .create_token(user.id(), &new, hash_secret(&secret))
+        .await?;
     Ok((StatusCode::CREATED, Json(CreatedToken { token, secret })))
 }
 

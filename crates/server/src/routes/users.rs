@@ -14,7 +14,9 @@ use crate::{
 };
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(get_user)).routes(routes!(list_user_vals))
+    OpenApiRouter::new()
+        .routes(routes!(get_user))
+        .routes(routes!(list_user_vals))
 }
 
 /// A user as everyone may see them.
@@ -45,14 +47,25 @@ async fn list_user_vals(
 ) -> ApiResult<Json<Page<BasicVal>>> {
     viewer.must_have(VAL_READ)?;
     state.store.get_user(user_id).await?;
-    let scope = ValScope { owner: Some(user_id), viewer: viewer.id() };
+    let scope = ValScope {
+        owner: Some(user_id),
+        viewer: viewer.id(),
+    };
     let vals = state.store.list_vals(&scope, &filter, page).await?;
     let mut items: Vec<BasicVal> = vals.items.iter().map(|val| links.basic_val(val)).collect();
     if viewer.id() == Some(user_id) {
         add_last_runs(&state, &mut items).await?;
     }
-    let slice = Slice { items, more: vals.more };
-    Ok(Json(links.page(&format!("/v1/users/{user_id}/vals"), page, &filter, slice)))
+    let slice = Slice {
+        items,
+        more: vals.more,
+    };
+    Ok(Json(links.page(
+        &format!("/v1/users/{user_id}/vals"),
+        page,
+        &filter,
+        slice,
+    )))
 }
 
 /// Says of each val how its last run ended.

@@ -1,7 +1,10 @@
 //! Vals: making, reading, changing, listing and deleting them.
 
 use axum::{Json, extract::State, http::StatusCode};
-use hamlet_models::{ExtendedVal, NewVal, Page, PageLinks, PageQuery, Privacy, PutVal, Timestamp, UserId, ValFilter, ValId, ValUpdate};
+use hamlet_models::{
+    ExtendedVal, NewVal, Page, PageLinks, PageQuery, Privacy, PutVal, Timestamp, UserId, ValFilter, ValId,
+    ValUpdate,
+};
 use hamlet_store::ValScope;
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
@@ -88,13 +91,32 @@ async fn list_vals(
     ApiQuery(query): ApiQuery<ValsQuery>,
 ) -> ApiResult<Json<Page<ExtendedVal>>> {
     viewer.must_have(VAL_READ)?;
-    if let Some((path, message)) = (PageQuery { limit: query.limit, offset: 0 }).problem() {
+    if let Some((path, message)) = (PageQuery {
+        limit: query.limit,
+        offset: 0,
+    })
+    .problem()
+    {
         return Err(ApiError::invalid(path, message));
     }
-    let scope = ValScope { owner: query.user_id, viewer: viewer.id() };
-    let filter = ValFilter { privacy: query.privacy, ..ValFilter::default() };
-    let slice = state.store.list_vals_before(&scope, &filter, query.cursor, query.limit).await?;
-    Ok(Json(vals_page(&links, &query, slice.more, slice.items.iter().map(|val| links.extended_val(val)).collect())))
+    let scope = ValScope {
+        owner: query.user_id,
+        viewer: viewer.id(),
+    };
+    let filter = ValFilter {
+        privacy: query.privacy,
+        ..ValFilter::default()
+    };
+    let slice = state
+        .store
+        .list_vals_before(&scope, &filter, query.cursor, query.limit)
+        .await?;
+    Ok(Json(vals_page(
+        &links,
+        &query,
+        slice.more,
+        slice.items.iter().map(|val| links.extended_val(val)).collect(),
+    )))
 }
 
 fn vals_page(links: &Links, query: &ValsQuery, more: bool, data: Vec<ExtendedVal>) -> Page<ExtendedVal> {
@@ -103,8 +125,20 @@ fn vals_page(links: &Links, query: &ValsQuery, more: bool, data: Vec<ExtendedVal
         links.to(&format!("/v1/vals?{query}"))
     };
     let last = data.last().filter(|_| more).map(|val| val.val.created_at);
-    let next = last.map(|cursor| at(&ValsQuery { cursor: Some(cursor), ..query.clone() }));
-    Page { links: PageLinks { self_: at(query), prev: None, next }, data }
+    let next = last.map(|cursor| {
+        at(&ValsQuery {
+            cursor: Some(cursor),
+            ..query.clone()
+        })
+    });
+    Page {
+        links: PageLinks {
+            self_: at(query),
+            prev: None,
+            next,
+        },
+        data,
+    }
 }
 
 /// A val with its latest code.

@@ -38,7 +38,12 @@ async fn list_versions(
     let val = state.store.get_val(val_id).await?;
     viewer.must_see(&val)?;
     let versions = state.store.list_versions(val_id, page).await?;
-    Ok(Json(links.page(&format!("/v1/vals/{val_id}/versions"), page, &(), versions)))
+    Ok(Json(links.page(
+        &format!("/v1/vals/{val_id}/versions"),
+        page,
+        &(),
+        versions,
+    )))
 }
 
 /// Saves a version; the owner's alone to do. With `If-Match`, only if that is the latest version.
@@ -66,8 +71,15 @@ async fn create_version(
     user.must_have(VAL_WRITE)?;
     let val = state.store.get_val(val_id).await?;
     user.must_own(&val)?;
-    let saved = state.store.create_version(val_id, user.id(), &new, expected).await?;
-    let status = if saved.created { StatusCode::CREATED } else { StatusCode::OK };
+    let saved = state
+        .store
+        .create_version(val_id, user.id(), &new, expected)
+        .await?;
+    let status = if saved.created {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
     Ok((status, ValAnswer(links.extended_val(&saved.val))).into_response())
 }
 

@@ -13,7 +13,11 @@ async fn names_are_found_whatever_their_case_and_with_an_at() {
         let user: User = app.anonymous().get(&format!("/v1/alias/{username}")).await.json();
         assert_eq!(user.id, ada.id, "{username}");
         for name in ["helloWorld", "HELLOWORLD"] {
-            let found: ExtendedVal = app.anonymous().get(&format!("/v1/alias/{username}/{name}")).await.json();
+            let found: ExtendedVal = app
+                .anonymous()
+                .get(&format!("/v1/alias/{username}/{name}"))
+                .await
+                .json();
             assert_eq!(found.id, val.id, "{username}/{name}");
         }
     }

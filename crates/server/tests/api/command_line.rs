@@ -3,6 +3,7 @@
 use std::{
     path::Path,
     process::{Output, Stdio},
+    time::Duration,
 };
 
 use axum::{
@@ -16,12 +17,17 @@ use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
     process::{Child, ChildStdout, Command},
+    time::timeout,
 };
 
 fn hamlet(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hamlet"));
     // Settings of whoever runs the tests are not the tests'.
-    command.env_clear().current_dir(folder).env("USER", "ada").kill_on_drop(true);
+    command
+        .env_clear()
+        .current_dir(folder)
+        .env("USER", "ada")
+        .kill_on_drop(true);
     for name in ["PATH", "HOME", "HAMLET_DENO"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
@@ -42,13 +48,20 @@ async fn run(folder: &Path, arguments: &[&str], input: &str) -> Output {
     // Who reads none may have ended before this.
     let _ = stdin.write_all(input.as_bytes()).await;
     drop(stdin);
-    child.wait_with_output().await.expect("its end")
+    // A server that should not have started would run for ever.
+    timeout(Duration::from_secs(60), child.wait_with_output())
+        .await
+        .expect("it ends by itself")
+        .expect("its end")
 }
 
 /// The last word that a command printed, once it did what it was told.
 async fn last_word(folder: &Path, arguments: &[&str], input: &str) -> String {
     let output = run(folder, arguments, input).await;
-    let (out, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (out, log) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
     assert!(output.status.success(), "{arguments:?}: {out}{log}");
     let last_line = out.trim_end().lines().last().expect("a line");
     last_line.split_whitespace().last().expect("a word").to_owned()
@@ -76,8 +89,15 @@ impl RunningServer {
             .spawn()
             .expect("the binary");
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
-        let ready = lines.next_line().await.expect("its output").expect("a line: is HAMLET_DENO set?");
-        let url = ready.strip_prefix("Hamlet is ready at ").expect("the address").to_owned();
+        let ready = lines
+            .next_line()
+            .await
+            .expect("its output")
+            .expect("a line: is HAMLET_DENO set?");
+        let url = ready
+            .strip_prefix("Hamlet is ready at ")
+            .expect("the address")
+            .to_owned();
         Self { url, lines, child }
     }
 
@@ -89,9 +109,16 @@ impl RunningServer {
         if !token.is_empty() {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
-        let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
+        let body = if body.is_null() {
+            Body::empty()
+        } else {
+            Body::from(body.to_string())
+        };
         let client = Client::builder(TokioExecutor::new()).build_http();
-        let response = client.request(request.body(body).expect("a request")).await.expect("an answer");
+        let response = client
+            .request(request.body(body).expect("a request"))
+            .await
+            .expect("an answer");
         let status = response.status();
         let body = response.into_body().collect().await.expect("a body").to_bytes();
         (status, serde_json::from_slice(&body).unwrap_or_default())
@@ -104,9 +131,16 @@ impl RunningServer {
     /// Tells it to end, waits for it, and answers what it printed since it was ready.
     async fn end(mut self) -> String {
         let id = self.child.id().expect("it runs").to_string();
-        let told = Command::new("kill").args(["-TERM", &id]).status().await.expect("kill");
+        let told = Command::new("kill")
+            .args(["-TERM", &id])
+            .status()
+            .await
+            .expect("kill");
         assert!(told.success());
-        assert!(self.child.wait().await.expect("its end").success(), "it ends cleanly");
+        assert!(
+            self.child.wait().await.expect("its end").success(),
+            "it ends cleanly"
+        );
         let mut rest = String::new();
         while let Some(line) = self.lines.next_line().await.expect("its output") {
             rest.push_str(&line);
@@ -118,7 +152,9 @@ impl RunningServer {
     /// The secret of the sign-in link, which is among the first lines.
     async fn link(&mut self) -> String {
         let line = self.lines.next_line().await.expect("its output").expect("a line");
-        let (_, secret) = line.split_once(&format!("{}/login?link=", self.url)).expect("a link");
+        let (_, secret) = line
+            .split_once(&format!("{}/login?link=", self.url))
+            .expect("a link");
         secret.to_owned()
     }
 }
@@ -137,19 +173,50 @@ async fn tokens_work_and_stop_at_once_beside_a_running_server() {
     let token = last_word(folder.path(), &["user", "create", "eve", "--admin"], "").await;
     assert!(token.starts_with("hmlt_"));
     let (status, me) = server.get("/v1/me", &token).await;
-    assert_eq!((status, &me["username"], &me["admin"]), (StatusCode::OK, &json!("eve"), &json!(true)));
+    assert_eq!(
+        (status, &me["username"], &me["admin"]),
+        (StatusCode::OK, &json!("eve"), &json!(true))
+    );
 
-    let create = ["token", "create", "--user", "eve", "--name", "CI", "--scope", "val:read", "--expires", "30d"];
+    let create = [
+        "token",
+        "create",
+        "--user",
+        "eve",
+        "--name",
+        "CI",
+        "--scope",
+        "val:read",
+        "--expires",
+        "30d",
+    ];
     let limited = last_word(folder.path(), &create, "").await;
     assert_eq!(server.get("/v1/vals", &limited).await.0, StatusCode::OK);
     assert_eq!(server.get("/v1/me", &limited).await.0, StatusCode::FORBIDDEN);
 
     last_word(folder.path(), &["token", "revoke"], &limited).await;
-    assert_eq!(server.get("/v1/vals", &limited).await.0, StatusCode::UNAUTHORIZED, "revoked by itself");
-    last_word(folder.path(), &["token", "revoke", "--user", "eve", "--name", "command line"], "").await;
-    assert_eq!(server.get("/v1/vals", &token).await.0, StatusCode::UNAUTHORIZED, "revoked by its name");
+    assert_eq!(
+        server.get("/v1/vals", &limited).await.0,
+        StatusCode::UNAUTHORIZED,
+        "revoked by itself"
+    );
+    last_word(
+        folder.path(),
+        &["token", "revoke", "--user", "eve", "--name", "command line"],
+        "",
+    )
+    .await;
+    assert_eq!(
+        server.get("/v1/vals", &token).await.0,
+        StatusCode::UNAUTHORIZED,
+        "revoked by its name"
+    );
     last_word(folder.path(), &["token", "revoke", &first], "").await;
-    assert_eq!(server.get("/v1/vals", &first).await.0, StatusCode::UNAUTHORIZED, "revoked as an argument");
+    assert_eq!(
+        server.get("/v1/vals", &first).await.0,
+        StatusCode::UNAUTHORIZED,
+        "revoked as an argument"
+    );
     server.end().await;
 }
 
@@ -163,23 +230,46 @@ async fn the_first_start_makes_an_owner_with_examples_and_a_link_that_works_once
     let mut server = RunningServer::start(folder.path()).await;
     let link = server.link().await;
     assert_ne!(link, first_link, "another start, another link");
-    let (status, me) = server.send(Method::POST, "/v1/session", "", &json!({"link": link})).await;
-    assert_eq!((status, &me["username"], &me["hasPassword"]), (StatusCode::OK, &json!("ada"), &json!(false)));
-    let again = server.send(Method::POST, "/v1/session", "", &json!({"link": link})).await;
+    let (status, me) = server
+        .send(Method::POST, "/v1/session", "", &json!({"link": link}))
+        .await;
+    assert_eq!(
+        (status, &me["username"], &me["hasPassword"]),
+        (StatusCode::OK, &json!("ada"), &json!(false))
+    );
+    let again = server
+        .send(Method::POST, "/v1/session", "", &json!({"link": link}))
+        .await;
     assert_eq!(again.0, StatusCode::UNAUTHORIZED);
 
-    let token = last_word(folder.path(), &["token", "create", "--user", "ada", "--name", "test"], "").await;
+    let token = last_word(
+        folder.path(),
+        &["token", "create", "--user", "ada", "--name", "test"],
+        "",
+    )
+    .await;
     let vals = format!("/v1/users/{}/vals", me["id"].as_str().expect("an id"));
     let (_, vals) = server.get(&vals, &token).await;
-    let kinds: Vec<&str> =
-        vals["data"].as_array().expect("a list").iter().filter_map(|val| val["type"].as_str()).collect();
+    let kinds: Vec<&str> = vals["data"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|val| val["type"].as_str())
+        .collect();
     assert_eq!(kinds, ["http", "script", "interval", "email"]);
 
     let new = json!({"new": "correct horse battery"});
-    assert_eq!(server.send(Method::POST, "/v1/me/password", &token, &new).await.0, StatusCode::NO_CONTENT);
+    assert_eq!(
+        server.send(Method::POST, "/v1/me/password", &token, &new).await.0,
+        StatusCode::NO_CONTENT
+    );
     server.end().await;
     let server = RunningServer::start(folder.path()).await;
-    assert_eq!(server.get("/v1/me", &token).await.0, StatusCode::OK, "tokens outlive the server");
+    assert_eq!(
+        server.get("/v1/me", &token).await.0,
+        StatusCode::OK,
+        "tokens outlive the server"
+    );
     assert_eq!(server.end().await, "", "who has a password needs no link");
 }
 
@@ -193,11 +283,21 @@ async fn a_password_from_standard_input_signs_in() {
     last_word(folder.path(), &arguments, "correct horse battery\n").await;
 
     let server = RunningServer::start(folder.path()).await;
-    for (password, expected) in [("correct horse battery", StatusCode::OK), ("another one", StatusCode::UNAUTHORIZED)] {
+    for (password, expected) in [
+        ("correct horse battery", StatusCode::OK),
+        ("another one", StatusCode::UNAUTHORIZED),
+    ] {
         let body = json!({"username": "eve", "password": password});
-        assert_eq!(server.send(Method::POST, "/v1/session", "", &body).await.0, expected);
+        assert_eq!(
+            server.send(Method::POST, "/v1/session", "", &body).await.0,
+            expected
+        );
     }
-    assert_eq!(server.end().await, "", "no link, and no example's owner beside her");
+    assert_eq!(
+        server.end().await,
+        "",
+        "no link, and no example's owner beside her"
+    );
 }
 
 #[tokio::test]
@@ -209,10 +309,37 @@ async fn what_can_not_be_done_is_said_in_a_sentence() {
         (&["user", "create", "EVE"][..], 1, "taken"),
         (&["user", "create", "-", "--admin"], 2, "letters, digits"),
         (&["user", "create", "std"], 2, "reserved"),
-        (&["token", "create", "--user", "bob", "--name", "x"], 1, "hamlet user create bob"),
-        (&["token", "create", "--user", "eve", "--name", "x", "--scope", "val:fly"], 2, "read or write"),
-        (&["token", "create", "--user", "eve", "--name", "x", "--expires", "soon"], 2, "30d"),
-        (&["token", "revoke", "--user", "eve", "--name", "x"], 1, "hamlet token list"),
+        (
+            &["token", "create", "--user", "bob", "--name", "x"],
+            1,
+            "hamlet user create bob",
+        ),
+        (
+            &[
+                "token", "create", "--user", "eve", "--name", "x", "--scope", "val:fly",
+            ],
+            2,
+            "read or write",
+        ),
+        (
+            &[
+                "token",
+                "create",
+                "--user",
+                "eve",
+                "--name",
+                "x",
+                "--expires",
+                "soon",
+            ],
+            2,
+            "30d",
+        ),
+        (
+            &["token", "revoke", "--user", "eve", "--name", "x"],
+            1,
+            "hamlet token list",
+        ),
         (&["token", "revoke", "--user", "eve"], 1, "--name or --id"),
         (&["token", "revoke", "hmlt_unknown"], 1, "no such token"),
         (&["token", "revoke"], 1, "standard input"),
@@ -220,7 +347,11 @@ async fn what_can_not_be_done_is_said_in_a_sentence() {
         (&["serve", "--config", "bad.toml"], 1, "lisen"),
         (&["serve", "--wall-seconds", "0"], 1, "wall_seconds"),
         (&["serve", "--base-url", "example.com"], 1, "base_url"),
-        (&["serve", "--listen", "127.0.0.1:0", "--deno", "/nowhere/deno"], 1, "/nowhere/deno"),
+        (
+            &["serve", "--listen", "127.0.0.1:0", "--deno", "/nowhere/deno"],
+            1,
+            "/nowhere/deno",
+        ),
         (&["dance"], 2, "dance"),
     ] {
         let (got, sentence) = failure(folder.path(), arguments, "").await;
@@ -243,12 +374,22 @@ async fn settings_come_by_flag_before_environment_before_file() {
         .spawn()
         .expect("the binary");
     let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
-    let ready = lines.next_line().await.expect("its output").expect("a line: is HAMLET_DENO set?");
-    let url = ready.strip_prefix("Hamlet is ready at ").expect("the address").to_owned();
+    let ready = lines
+        .next_line()
+        .await
+        .expect("its output")
+        .expect("a line: is HAMLET_DENO set?");
+    let url = ready
+        .strip_prefix("Hamlet is ready at ")
+        .expect("the address")
+        .to_owned();
     let server = RunningServer { url, lines, child };
     let (_, instance) = server.get("/v1/instance", "").await;
     let limits = &instance["limits"];
-    assert_eq!((&limits["wallSeconds"], &limits["cpuSeconds"], &limits["memoryMb"]), (&json!(5), &json!(7), &json!(300)));
+    assert_eq!(
+        (&limits["wallSeconds"], &limits["cpuSeconds"], &limits["memoryMb"]),
+        (&json!(5), &json!(7), &json!(300))
+    );
     let port = server.url.rsplit(':').next().expect("a port");
     assert_eq!(instance["valsDomain"], format!("localhost:{port}"));
     server.end().await;

@@ -12,13 +12,19 @@ async fn the_instance_tells_its_limits() {
     let instance: Instance = app.anonymous().get("/v1/instance").await.json();
     assert_eq!(instance.version, env!("CARGO_PKG_VERSION"));
     assert_eq!(instance.vals_domain, "localhost:8787");
-    assert_eq!((instance.limits.wall_seconds, instance.limits.memory_mb), (60, 256));
+    assert_eq!(
+        (instance.limits.wall_seconds, instance.limits.memory_mb),
+        (60, 256)
+    );
 }
 
 #[tokio::test]
 async fn health_is_the_databases() {
     let app = TestApp::new().await;
-    assert_eq!(app.anonymous().get("/healthz").await.value(), json!({"status": "ok"}));
+    assert_eq!(
+        app.anonymous().get("/healthz").await.value(),
+        json!({"status": "ok"})
+    );
     app.store.close().await.expect("closed");
     let answer = app.anonymous().get("/healthz").await;
     answer.refused(ProblemCode::Unavailable);
@@ -28,16 +34,30 @@ async fn health_is_the_databases() {
 #[tokio::test]
 async fn markdown_is_rendered_without_what_acts() {
     let app = TestApp::new().await;
-    for text in ["# Hi <script>alert(1)</script>".to_owned(), format!("# Hi <script>alert(1)</script>{}", " x".repeat(10_000))] {
-        let html = app.anonymous().post("/v1/markdown", &json!({"markdown": text})).await.value();
+    for text in [
+        "# Hi <script>alert(1)</script>".to_owned(),
+        format!("# Hi <script>alert(1)</script>{}", " x".repeat(10_000)),
+    ] {
+        let html = app
+            .anonymous()
+            .post("/v1/markdown", &json!({"markdown": text}))
+            .await
+            .value();
         let html = html["html"].as_str().expect("HTML");
         assert!(html.starts_with("<h1>Hi") && !html.contains("script"), "{html}");
     }
     let long = "a".repeat(64_001);
-    let problem = app.anonymous().post("/v1/markdown", &json!({"markdown": long})).await.refused(ProblemCode::Invalid);
+    let problem = app
+        .anonymous()
+        .post("/v1/markdown", &json!({"markdown": long}))
+        .await
+        .refused(ProblemCode::Invalid);
     assert_eq!(problem.details[0].path, "markdown");
     assert_eq!(
-        app.anonymous().post("/v1/markdown", &json!({"markdown": "a".repeat(64_000)})).await.status,
+        app.anonymous()
+            .post("/v1/markdown", &json!({"markdown": "a".repeat(64_000)}))
+            .await
+            .status,
         StatusCode::OK
     );
 }

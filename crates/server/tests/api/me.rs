@@ -17,7 +17,10 @@ async fn the_caller_sees_what_only_they_may() {
         ("bio", Value::Null),
         ("profileImageUrl", Value::Null),
         ("url", json!("http://hamlet.test/u/ada")),
-        ("links", json!({"self": format!("http://hamlet.test/v1/users/{}", ada.id)})),
+        (
+            "links",
+            json!({"self": format!("http://hamlet.test/v1/users/{}", ada.id)}),
+        ),
         ("email", Value::Null),
         ("tier", Value::Null),
         ("admin", json!(false)),
@@ -25,20 +28,34 @@ async fn the_caller_sees_what_only_they_may() {
     ] {
         assert_eq!(me.get(field), Some(&expected), "{field}");
     }
-    app.anonymous().get("/v1/me").await.refused(ProblemCode::SignedOut);
+    app.anonymous()
+        .get("/v1/me")
+        .await
+        .refused(ProblemCode::SignedOut);
 }
 
 #[tokio::test]
 async fn a_profile_is_changed_field_by_field() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    let update = json!({"bio": "mathematician", "email": "ada@example.com", "profileImageUrl": "https://x/y.png"});
+    let update =
+        json!({"bio": "mathematician", "email": "ada@example.com", "profileImageUrl": "https://x/y.png"});
     let me = ada.put("/v1/me", &update).await.value();
-    assert_eq!((&me["bio"], &me["email"]), (&json!("mathematician"), &json!("ada@example.com")));
+    assert_eq!(
+        (&me["bio"], &me["email"]),
+        (&json!("mathematician"), &json!("ada@example.com"))
+    );
     let me = ada.put("/v1/me", &json!({"email": null})).await.value();
-    assert_eq!((&me["bio"], &me["email"]), (&json!("mathematician"), &Value::Null));
+    assert_eq!(
+        (&me["bio"], &me["email"]),
+        (&json!("mathematician"), &Value::Null)
+    );
     assert_eq!(ada.get("/v1/me").await.value(), me);
-    let seen = app.anonymous().get(&format!("/v1/users/{}", ada.id)).await.value();
+    let seen = app
+        .anonymous()
+        .get(&format!("/v1/users/{}", ada.id))
+        .await
+        .value();
     assert_eq!(seen["bio"], "mathematician");
     assert!(seen.get("email").is_none(), "an address is the owner's to see");
 }
@@ -48,12 +65,25 @@ async fn a_new_username_moves_every_address() {
     let app = TestApp::new().await;
     let (ada, _eve) = (app.user("ada").await, app.user("eve").await);
     let val = ada.create_val("hello", Privacy::Public).await;
-    ada.put("/v1/me", &json!({"username": "EVE"})).await.refused(ProblemCode::NameTaken);
-    assert_eq!(ada.put("/v1/me", &json!({"username": "countess"})).await.status, StatusCode::OK);
-    ada.get("/v1/alias/ada/hello").await.refused(ProblemCode::NotFound);
+    ada.put("/v1/me", &json!({"username": "EVE"}))
+        .await
+        .refused(ProblemCode::NameTaken);
+    assert_eq!(
+        ada.put("/v1/me", &json!({"username": "countess"})).await.status,
+        StatusCode::OK
+    );
+    ada.get("/v1/alias/ada/hello")
+        .await
+        .refused(ProblemCode::NotFound);
     let moved: ExtendedVal = app.anonymous().get("/v1/alias/countess/hello").await.json();
-    assert_eq!((moved.id, moved.url.as_str()), (val.id, "http://hamlet.test/v/countess/hello"));
-    assert_eq!(moved.author.as_ref().map(|author| author.username.as_str()), Some("countess"));
+    assert_eq!(
+        (moved.id, moved.url.as_str()),
+        (val.id, "http://hamlet.test/v/countess/hello")
+    );
+    assert_eq!(
+        moved.author.as_ref().map(|author| author.username.as_str()),
+        Some("countess")
+    );
 }
 
 #[tokio::test]
@@ -65,7 +95,10 @@ async fn a_bad_profile_changes_nothing() {
         (json!({"bio": "x", "username": "std"}), "username"),
         (json!({"bio": "a".repeat(501)}), "bio"),
         (json!({"bio": "x", "email": "nowhere"}), "email"),
-        (json!({"bio": "x", "profileImageUrl": "javascript:alert(1)"}), "profileImageUrl"),
+        (
+            json!({"bio": "x", "profileImageUrl": "javascript:alert(1)"}),
+            "profileImageUrl",
+        ),
     ] {
         let problem = ada.put("/v1/me", &update).await.refused(ProblemCode::Invalid);
         assert_eq!(problem.details[0].path, path, "{problem:?}");
@@ -78,35 +111,69 @@ async fn a_password_is_set_once_freely_and_changed_by_who_knows_it() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let sign_in = async |password: &str| {
-        app.anonymous().post("/v1/session", &json!({"username": "ada", "password": password})).await
+        app.anonymous()
+            .post("/v1/session", &json!({"username": "ada", "password": password}))
+            .await
     };
     let change = async |body: Value| ada.post("/v1/me/password", &body).await;
 
-    let problem = change(json!({"new": "short"})).await.refused(ProblemCode::Invalid);
+    let problem = change(json!({"new": "short"}))
+        .await
+        .refused(ProblemCode::Invalid);
     assert_eq!(problem.details[0].path, "new");
     change(json!({"new": "the first password"})).await.nothing();
     assert_eq!(ada.get("/v1/me").await.value()["hasPassword"], true);
     let session = sign_in("the first password").await;
     assert_eq!(session.status, StatusCode::OK);
 
-    for wrong in [json!({"new": "the second password"}), json!({"current": "wrong", "new": "the second password"})] {
+    for wrong in [
+        json!({"new": "the second password"}),
+        json!({"current": "wrong", "new": "the second password"}),
+    ] {
         let problem = change(wrong).await.refused(ProblemCode::Invalid);
         assert_eq!(problem.details[0].path, "current");
     }
-    let cookie = session.header("set-cookie").split(';').next().expect("a cookie").to_owned();
-    let browser = app.anonymous().with("cookie", &cookie).with("sec-fetch-site", "same-origin");
+    let cookie = session
+        .header("set-cookie")
+        .split(';')
+        .next()
+        .expect("a cookie")
+        .to_owned();
+    let browser = app
+        .anonymous()
+        .with("cookie", &cookie)
+        .with("sec-fetch-site", "same-origin");
     let other = sign_in("the first password").await;
-    let other_cookie = other.header("set-cookie").split(';').next().expect("a cookie").to_owned();
+    let other_cookie = other
+        .header("set-cookie")
+        .split(';')
+        .next()
+        .expect("a cookie")
+        .to_owned();
     let changed = browser
-        .post("/v1/me/password", &json!({"current": "the first password", "new": "the second password"}))
+        .post(
+            "/v1/me/password",
+            &json!({"current": "the first password", "new": "the second password"}),
+        )
         .await;
     changed.nothing();
 
-    sign_in("the first password").await.refused(ProblemCode::BadCredentials);
+    sign_in("the first password")
+        .await
+        .refused(ProblemCode::BadCredentials);
     assert_eq!(sign_in("the second password").await.status, StatusCode::OK);
     let elsewhere = app.anonymous().with("cookie", &other_cookie);
     elsewhere.get("/v1/me").await.refused(ProblemCode::SignedOut);
-    let new_cookie = changed.header("set-cookie").split(';').next().expect("a cookie").to_owned();
+    let new_cookie = changed
+        .header("set-cookie")
+        .split(';')
+        .next()
+        .expect("a cookie")
+        .to_owned();
     let here = app.anonymous().with("cookie", &new_cookie);
-    assert_eq!(here.get("/v1/me").await.status, StatusCode::OK, "who changed it stays signed in");
+    assert_eq!(
+        here.get("/v1/me").await.status,
+        StatusCode::OK,
+        "who changed it stays signed in"
+    );
 }

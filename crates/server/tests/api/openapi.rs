@@ -31,6 +31,12 @@ const ROUTES: &[&str] = &[
     "DELETE /v1/me/tokens/{token_id}",
     "POST /v1/session",
     "DELETE /v1/session",
+    "GET /v1/vals/{val_id}/runs",
+    "POST /v1/vals/{val_id}/runs",
+    "POST /v1/vals/{val_id}/evaluations/{run_id}/cancel",
+    "GET /v1/runs/{run_id}",
+    "GET /v1/me/runs",
+    "POST /v1/eval",
     "GET /v1/instance",
     "POST /v1/markdown",
     "GET /healthz",
@@ -48,7 +54,8 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
         .iter()
         .flat_map(|(path, item)| {
             let item = item.as_object().expect("operations");
-            item.iter().map(move |(method, operation)| (method.to_uppercase(), path.clone(), operation.clone()))
+            item.iter()
+                .map(move |(method, operation)| (method.to_uppercase(), path.clone(), operation.clone()))
         })
         .collect()
 }
@@ -56,9 +63,15 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
 #[tokio::test]
 async fn every_route_is_described() {
     let document = document(&TestApp::new().await).await;
-    assert!(document["openapi"].as_str().is_some_and(|version| version.starts_with("3.1")));
-    let described: BTreeSet<String> =
-        operations(&document).into_iter().map(|(method, path, _)| format!("{method} {path}")).collect();
+    assert!(
+        document["openapi"]
+            .as_str()
+            .is_some_and(|version| version.starts_with("3.1"))
+    );
+    let described: BTreeSet<String> = operations(&document)
+        .into_iter()
+        .map(|(method, path, _)| format!("{method} {path}"))
+        .collect();
     for route in ROUTES {
         assert!(described.contains(*route), "{route} is not described");
     }
@@ -71,18 +84,30 @@ async fn every_described_route_is_there() {
         let concrete = path
             .replace("{version}", "0")
             .split('/')
-            .map(|part| if part.starts_with('{') { "018f3c7e-0000-7000-8000-000000000001" } else { part })
+            .map(|part| {
+                if part.starts_with('{') {
+                    "018f3c7e-0000-7000-8000-000000000001"
+                } else {
+                    part
+                }
+            })
             .collect::<Vec<_>>()
             .join("/");
         let method: Method = method.parse().expect("a method");
-        let answer = app.anonymous().send(method.clone(), &concrete, Body::empty()).await;
+        let answer = app
+            .anonymous()
+            .send(method.clone(), &concrete, Body::empty())
+            .await;
         if !answer.status.is_success() {
             let problem = answer.problem();
             assert_ne!(problem.message, "no such address", "{method} {path}");
             assert_ne!(answer.status, 405, "{method} {path}");
         }
         for part in ["summary", "operationId"] {
-            assert!(operation[part].as_str().is_some_and(|text| !text.is_empty()), "{method} {path} has no {part}");
+            assert!(
+                operation[part].as_str().is_some_and(|text| !text.is_empty()),
+                "{method} {path} has no {part}"
+            );
         }
         assert!(operation["tags"][0].is_string(), "{method} {path} is in no group");
     }
@@ -95,11 +120,16 @@ async fn every_reference_leads_somewhere_and_every_operation_has_its_own_id() {
     collect_references(&document, &mut references);
     assert!(!references.is_empty());
     for reference in references {
-        let pointer = reference.strip_prefix('#').expect("a reference within the document");
+        let pointer = reference
+            .strip_prefix('#')
+            .expect("a reference within the document");
         assert!(document.pointer(pointer).is_some(), "{reference} leads nowhere");
     }
     let operations = operations(&document);
-    let ids: BTreeSet<_> = operations.iter().map(|(_, _, operation)| operation["operationId"].to_string()).collect();
+    let ids: BTreeSet<_> = operations
+        .iter()
+        .map(|(_, _, operation)| operation["operationId"].to_string())
+        .collect();
     assert_eq!(ids.len(), operations.len());
 }
 
@@ -119,12 +149,18 @@ async fn the_page_for_people_names_every_route_and_loads_nothing() {
     let app = TestApp::new().await;
     let page = app.anonymous().get("/docs").await;
     assert!(page.header("content-type").starts_with("text/html"));
-    assert!(page.header("content-security-policy").contains("default-src 'none'"));
+    assert!(
+        page.header("content-security-policy")
+            .contains("default-src 'none'")
+    );
     let html = page.text();
     assert!(!html.contains("<script") && !html.contains("src="));
     for (method, path, operation) in operations(&document(&app).await) {
         assert!(html.contains(&format!("{method} {path}")), "{method} {path}");
         let tag = operation["tags"][0].as_str().expect("a group");
-        assert!(html.contains(&format!("<section id=\"{tag}\"")), "{tag} has no section");
+        assert!(
+            html.contains(&format!("<section id=\"{tag}\"")),
+            "{tag} has no section"
+        );
     }
 }

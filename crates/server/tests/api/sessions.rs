@@ -12,15 +12,25 @@ const PASSWORD: &str = "correct horse battery";
 
 /// The same person with the cookie that the answer set, on this instance's own pages.
 fn with_cookie_of(client: &Client, answer: &Answer) -> Client {
-    let cookie = answer.header("set-cookie").split(';').next().expect("a cookie").to_owned();
-    client.with("cookie", &cookie).with("sec-fetch-site", "same-origin")
+    let cookie = answer
+        .header("set-cookie")
+        .split(';')
+        .next()
+        .expect("a cookie")
+        .to_owned();
+    client
+        .with("cookie", &cookie)
+        .with("sec-fetch-site", "same-origin")
 }
 
 #[tokio::test]
 async fn a_name_and_password_open_a_session_until_it_is_ended() {
     let app = TestApp::new().await;
     app.user_with_password("Ada", Some(PASSWORD)).await;
-    let answer = app.anonymous().post("/v1/session", &json!({"username": "ada", "password": PASSWORD})).await;
+    let answer = app
+        .anonymous()
+        .post("/v1/session", &json!({"username": "ada", "password": PASSWORD}))
+        .await;
     assert_eq!(answer.value()["username"], "Ada");
     let cookie = answer.header("set-cookie");
     for part in ["hamlet_session=", "HttpOnly", "SameSite=Lax", "Path=/"] {
@@ -34,15 +44,25 @@ async fn a_name_and_password_open_a_session_until_it_is_ended() {
     ended.nothing();
     assert!(ended.header("set-cookie").contains("Max-Age=0"));
     browser.get("/v1/me").await.refused(ProblemCode::SignedOut);
-    assert_eq!(browser.get("/v1/vals").await.status, StatusCode::OK, "a session that is over makes a stranger");
+    assert_eq!(
+        browser.get("/v1/vals").await.status,
+        StatusCode::OK,
+        "a session that is over makes a stranger"
+    );
 }
 
 #[tokio::test]
 async fn the_cookie_is_for_https_alone_where_the_instance_is() {
-    let settings = Settings { base_url: Some("https://vals.example.com".into()), ..Settings::default() };
+    let settings = Settings {
+        base_url: Some("https://vals.example.com".into()),
+        ..Settings::default()
+    };
     let app = TestApp::with_settings(settings).await;
     app.user_with_password("ada", Some(PASSWORD)).await;
-    let answer = app.anonymous().post("/v1/session", &json!({"username": "ada", "password": PASSWORD})).await;
+    let answer = app
+        .anonymous()
+        .post("/v1/session", &json!({"username": "ada", "password": PASSWORD}))
+        .await;
     assert!(answer.header("set-cookie").contains("; Secure"));
 }
 
@@ -52,17 +72,41 @@ async fn every_wrong_way_in_looks_the_same() {
     app.user_with_password("ada", Some(PASSWORD)).await;
     app.user("nopassword").await;
     let mut answers = Vec::new();
-    for (username, password) in [("ada", "wrong password"), ("nobody", PASSWORD), ("nopassword", ""), ("", "")] {
-        let answer = app.anonymous().post("/v1/session", &json!({"username": username, "password": password})).await;
+    for (username, password) in [
+        ("ada", "wrong password"),
+        ("nobody", PASSWORD),
+        ("nopassword", ""),
+        ("", ""),
+    ] {
+        let answer = app
+            .anonymous()
+            .post(
+                "/v1/session",
+                &json!({"username": username, "password": password}),
+            )
+            .await;
         answer.refused(ProblemCode::BadCredentials);
         assert_eq!(answer.header("set-cookie"), "");
         answers.push(answer.body);
     }
     answers.dedup();
     assert_eq!(answers.len(), 1, "the answers tell nothing apart");
-    for body in [json!({}), json!({"username": "ada"}), json!({"username": 1, "password": "x"}), json!([])] {
-        let problem = app.anonymous().post("/v1/session", &body).await.refused(ProblemCode::Invalid);
-        assert!(problem.message.contains("username and password"), "{}", problem.message);
+    for body in [
+        json!({}),
+        json!({"username": "ada"}),
+        json!({"username": 1, "password": "x"}),
+        json!([]),
+    ] {
+        let problem = app
+            .anonymous()
+            .post("/v1/session", &body)
+            .await
+            .refused(ProblemCode::Invalid);
+        assert!(
+            problem.message.contains("username and password"),
+            "{}",
+            problem.message
+        );
     }
 }
 
@@ -71,10 +115,14 @@ async fn guessing_is_slowed_down() {
     let app = TestApp::new().await;
     app.user_with_password("ada", Some(PASSWORD)).await;
     let attempt = async |password: &str| {
-        app.anonymous().post("/v1/session", &json!({"username": "Ada", "password": password})).await
+        app.anonymous()
+            .post("/v1/session", &json!({"username": "Ada", "password": password}))
+            .await
     };
     for _ in 0..10 {
-        attempt("a wrong guess").await.refused(ProblemCode::BadCredentials);
+        attempt("a wrong guess")
+            .await
+            .refused(ProblemCode::BadCredentials);
     }
     let answer = attempt(PASSWORD).await;
     answer.refused(ProblemCode::TooManyRequests);
@@ -86,19 +134,36 @@ async fn guessing_is_slowed_down() {
 async fn a_token_opens_a_session_that_does_no_more_and_ends_with_it() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    let scopes: Scopes = ["user:read", "user:write"].iter().map(|scope| scope.parse().expect("a scope")).collect();
-    let made = ada.post("/v1/me/tokens", &json!({"name": "browser", "scopes": scopes})).await.value();
+    let scopes: Scopes = ["user:read", "user:write"]
+        .iter()
+        .map(|scope| scope.parse().expect("a scope"))
+        .collect();
+    let made = ada
+        .post("/v1/me/tokens", &json!({"name": "browser", "scopes": scopes}))
+        .await
+        .value();
     let secret = made["secret"].as_str().expect("a secret");
 
-    let answer = app.anonymous().post("/v1/session", &json!({"token": secret})).await;
+    let answer = app
+        .anonymous()
+        .post("/v1/session", &json!({"token": secret}))
+        .await;
     assert_eq!(answer.value()["username"], "ada");
     let browser = with_cookie_of(&app.anonymous(), &answer);
     assert_eq!(browser.get("/v1/me").await.value()["username"], "ada");
-    browser.post("/v1/vals", &NewVal::of_code("1")).await.refused(ProblemCode::MissingScope);
+    browser
+        .post("/v1/vals", &NewVal::of_code("1"))
+        .await
+        .refused(ProblemCode::MissingScope);
 
-    ada.delete(&format!("/v1/me/tokens/{}", made["id"].as_str().expect("an id"))).await.nothing();
+    ada.delete(&format!("/v1/me/tokens/{}", made["id"].as_str().expect("an id")))
+        .await
+        .nothing();
     browser.get("/v1/me").await.refused(ProblemCode::SignedOut);
-    app.anonymous().post("/v1/session", &json!({"token": secret})).await.refused(ProblemCode::BadCredentials);
+    app.anonymous()
+        .post("/v1/session", &json!({"token": secret}))
+        .await
+        .refused(ProblemCode::BadCredentials);
 }
 
 #[tokio::test]
@@ -106,14 +171,32 @@ async fn a_link_opens_one_session() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let soon = hamlet_server::clock::after(std::time::Duration::from_secs(60));
-    app.store.create_sign_in_link(ada.id, hash_secret("the-link"), soon).await.expect("a link");
-    app.store.create_sign_in_link(ada.id, hash_secret("too-late"), hamlet_server::clock::now()).await.expect("a link");
+    app.store
+        .create_sign_in_link(ada.id, hash_secret("the-link"), soon)
+        .await
+        .expect("a link");
+    app.store
+        .create_sign_in_link(ada.id, hash_secret("too-late"), hamlet_server::clock::now())
+        .await
+        .expect("a link");
 
-    let answer = app.anonymous().post("/v1/session", &json!({"link": "the-link"})).await;
+    let answer = app
+        .anonymous()
+        .post("/v1/session", &json!({"link": "the-link"}))
+        .await;
     assert_eq!(answer.value()["username"], "ada");
-    assert_eq!(with_cookie_of(&app.anonymous(), &answer).get("/v1/me").await.value()["hasPassword"], false);
+    assert_eq!(
+        with_cookie_of(&app.anonymous(), &answer)
+            .get("/v1/me")
+            .await
+            .value()["hasPassword"],
+        false
+    );
     for link in ["the-link", "too-late", "made-up", ""] {
-        app.anonymous().post("/v1/session", &json!({"link": link})).await.refused(ProblemCode::BadCredentials);
+        app.anonymous()
+            .post("/v1/session", &json!({"link": link}))
+            .await
+            .refused(ProblemCode::BadCredentials);
     }
 }
 
@@ -123,7 +206,12 @@ async fn another_site_can_not_act_with_the_session() {
     app.user_with_password("ada", Some(PASSWORD)).await;
     let sign_in = json!({"username": "ada", "password": PASSWORD});
     let answer = app.anonymous().post("/v1/session", &sign_in).await;
-    let cookie = answer.header("set-cookie").split(';').next().expect("a cookie").to_owned();
+    let cookie = answer
+        .header("set-cookie")
+        .split(';')
+        .next()
+        .expect("a cookie")
+        .to_owned();
     let browser = app.anonymous().with("cookie", &cookie);
 
     for (header, value, may_write, may_read) in [
@@ -150,7 +238,14 @@ async fn another_site_can_not_act_with_the_session() {
         }
     }
     let foreign = app.anonymous().with("sec-fetch-site", "cross-site");
-    foreign.post("/v1/session", &sign_in).await.refused(ProblemCode::CrossSite);
-    let token = app.user("eve").await.with("sec-fetch-site", "cross-site").with("origin", "https://elsewhere.example");
+    foreign
+        .post("/v1/session", &sign_in)
+        .await
+        .refused(ProblemCode::CrossSite);
+    let token = app
+        .user("eve")
+        .await
+        .with("sec-fetch-site", "cross-site")
+        .with("origin", "https://elsewhere.example");
     token.create_val("fine", Privacy::Private).await;
 }

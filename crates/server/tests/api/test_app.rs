@@ -1,13 +1,17 @@
 //! What makes a test of the interface five lines.
 
-use std::{str::FromStr, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+};
 
 use axum::{
     body::Body,
     http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header},
 };
 use bytes::Bytes;
-use hamlet_models::{ExtendedVal, NewToken, NewVal, Privacy, Problem, ProblemCode, Scopes, UserId};
+use hamlet_models::{ExtendedVal, NewToken, NewVal, Privacy, Problem, ProblemCode, Scopes, UserId, ValKind};
 use hamlet_server::{
     App,
     auth::new_token_secret,
@@ -39,19 +43,59 @@ impl TestApp {
     pub(crate) async fn with_settings(settings: Settings) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let (config, store) = Self::open(&folder, settings).await;
-        let server = Server::start_without_runtime(config, store.clone()).await.expect("a server");
+        let server = Server::start_without_runtime(config, store.clone())
+            .await
+            .expect("a server");
         Self::over(server, store, folder)
     }
 
+    /// One that runs vals on the real Deno.
+    pub(crate) async fn running() -> Self {
+        Self::running_with(Settings::default()).await
+    }
+
+    /// One with these settings that runs vals on the real Deno.
+    pub(crate) async fn running_with(settings: Settings) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let settings = Settings {
+            deno: Some(deno()),
+            blank_workers: Some(1),
+            ..settings
+        };
+        let (config, store) = Self::open(&folder, settings).await;
+        let server = Server::start(config, store.clone())
+            .await
+            .expect("a server that runs vals");
+        Self::over(server, store, folder)
+    }
+
+    /// Ends the server as a signal would.
+    pub(crate) async fn shutdown(self) {
+        self.server
+            .shutdown(std::time::Duration::from_secs(5))
+            .await
+            .expect("an end");
+    }
+
     async fn open(folder: &TempDir, settings: Settings) -> (Arc<Config>, Store) {
-        let settings = Settings { data_dir: Some(folder.path().join("data")), ..settings };
+        let settings = Settings {
+            data_dir: Some(folder.path().join("data")),
+            ..settings
+        };
         let config = Config::try_from(settings).expect("settings");
-        let store = Store::open(&config.store(StoreRole::Server)).await.expect("a store");
+        let store = Store::open(&config.store(StoreRole::Server))
+            .await
+            .expect("a store");
         (Arc::new(config), store)
     }
 
     fn over(server: Server, store: Store, folder: TempDir) -> Self {
-        Self { app: server.app.clone(), store, server, _folder: folder }
+        Self {
+            app: server.app.clone(),
+            store,
+            server,
+            _folder: folder,
+        }
     }
 
     /// A new user with a token that may do everything.
@@ -68,24 +112,63 @@ impl TestApp {
             }
             None => None,
         };
-        let new = NewUser { username: name.parse().expect("a username"), admin: false, password_hash };
+        let new = NewUser {
+            username: name.parse().expect("a username"),
+            admin: false,
+            password_hash,
+        };
         let user = self.store.create_user(&new).await.expect("a user");
-        let client = Client { app: self.app.clone(), id: user.id, headers: HeaderMap::new() };
+        let client = Client {
+            app: self.app.clone(),
+            id: user.id,
+            headers: HeaderMap::new(),
+        };
         self.token(&client, Scopes::all()).await
     }
 
     /// The same user with another token, which has these scopes.
     pub(crate) async fn token(&self, client: &Client, scopes: Scopes) -> Client {
         let secret = new_token_secret();
-        let new = NewToken { name: "test".parse().expect("a token's name"), scopes, expires_at: None };
-        self.store.create_token(client.id, &new, hash_secret(&secret)).await.expect("a token");
+        let new = NewToken {
+            name: "test".parse().expect("a token's name"),
+            scopes,
+            expires_at: None,
+        };
+        self.store
+            .create_token(client.id, &new, hash_secret(&secret))
+            .await
+            .expect("a token");
         client.with_token(&secret)
     }
 
     /// Someone without a token.
     pub(crate) fn anonymous(&self) -> Client {
-        Client { app: self.app.clone(), id: UserId(uuid::Uuid::nil()), headers: HeaderMap::new() }
+        Client {
+            app: self.app.clone(),
+            id: UserId(uuid::Uuid::nil()),
+            headers: HeaderMap::new(),
+        }
     }
+}
+
+/// The Deno that tests run vals on: the one that `HAMLET_DENO` names, the one on the path, or the editor's package.
+fn deno() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).map(|folder| folder.join("deno"));
+    let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editor/node_modules/@deno");
+    let packaged = packages
+        .read_dir()
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path().join("deno"));
+    std::env::var_os("HAMLET_DENO")
+        .map(PathBuf::from)
+        .into_iter()
+        .chain(on_path)
+        .chain(packaged)
+        .find(|deno| deno.is_file())
+        .expect("Deno on the path, in HAMLET_DENO, or installed by npm ci in the folder editor")
 }
 
 /// Someone who uses the interface.
@@ -100,7 +183,10 @@ pub(crate) struct Client {
 impl Client {
     /// The same user with this token.
     pub(crate) fn with_token(&self, secret: &str) -> Self {
-        let mut client = Self { headers: HeaderMap::new(), ..self.clone() };
+        let mut client = Self {
+            headers: HeaderMap::new(),
+            ..self.clone()
+        };
         client.set("authorization", &format!("Bearer {secret}"));
         client
     }
@@ -114,7 +200,8 @@ impl Client {
 
     fn set(&mut self, name: &str, value: &str) {
         let name = HeaderName::from_str(name).expect("a header's name");
-        self.headers.insert(name, HeaderValue::from_str(value).expect("a header's value"));
+        self.headers
+            .insert(name, HeaderValue::from_str(value).expect("a header's value"));
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
@@ -135,20 +222,59 @@ impl Client {
 
     async fn send_json(&self, method: Method, path: &str, body: &impl Serialize) -> Answer {
         let body = serde_json::to_vec(body).expect("JSON");
-        self.with("content-type", "application/json").send(method, path, body.into()).await
+        self.with("content-type", "application/json")
+            .send(method, path, body.into())
+            .await
     }
 
     /// Sends a request; the address may be absolute, as links are.
     pub(crate) async fn send(&self, method: Method, path: &str, body: Body) -> Answer {
         let path = path.strip_prefix("http://hamlet.test").unwrap_or(path);
-        let mut request = Request::builder().method(method).uri(path).header(header::HOST, "hamlet.test");
-        for (name, value) in &self.headers {
-            request = request.header(name, value);
-        }
-        let response = self.app.clone().answer(request.body(body).expect("a request")).await;
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = path.parse().expect("an address");
+        *request.headers_mut() = self.headers.clone();
+        request
+            .headers_mut()
+            .entry(header::HOST)
+            .or_insert(HeaderValue::from_static("hamlet.test"));
+        let response = self.app.clone().answer(request).await;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.expect("a body").to_bytes();
-        Answer { status: parts.status, headers: parts.headers, body }
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            body,
+        }
+    }
+
+    /// The token that goes with everything.
+    pub(crate) fn authorization(&self) -> &str {
+        self.headers
+            .get(header::AUTHORIZATION)
+            .map_or("", |value| value.to_str().expect("text"))
+    }
+
+    /// Sends a request and answers as soon as the head of the response is there.
+    pub(crate) async fn open(&self, request: Request<Body>) -> axum::response::Response {
+        self.app.clone().answer(request).await
+    }
+
+    /// Makes a val of this name, kind and code.
+    pub(crate) async fn write_val(
+        &self,
+        name: &str,
+        kind: ValKind,
+        privacy: Privacy,
+        code: &str,
+    ) -> ExtendedVal {
+        let new = NewVal {
+            name: Some(name.parse().expect("a val's name")),
+            kind: Some(kind),
+            privacy: Some(privacy),
+            ..NewVal::of_code(code)
+        };
+        self.post("/v1/vals", &new).await.json()
     }
 
     /// Makes a val of this name.
@@ -177,7 +303,9 @@ impl Answer {
 
     /// The header's text; empty if there is none.
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().expect("text"))
     }
 
     /// The body of a success.
@@ -194,9 +322,15 @@ impl Answer {
     /// The body of a failure, which has to be whole.
     pub(crate) fn problem(&self) -> Problem {
         assert!(!self.status.is_success(), "{}: {}", self.status, self.text());
-        assert_eq!(self.header("content-type"), "application/json", "{}: {}", self.status, self.text());
-        let problem: Problem = serde_json::from_slice(&self.body)
-            .unwrap_or_else(|error| panic!("{error}: {}", self.text()));
+        assert_eq!(
+            self.header("content-type"),
+            "application/json",
+            "{}: {}",
+            self.status,
+            self.text()
+        );
+        let problem: Problem =
+            serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()));
         assert!(!problem.message.is_empty() && !problem.error.is_empty());
         assert_eq!(problem.code.status(), self.status.as_u16(), "{}", self.text());
         problem

@@ -9,14 +9,22 @@ use crate::test_app::TestApp;
 async fn a_user_has_every_field_of_the_contract_and_no_secret() {
     let app = TestApp::new().await;
     let ada = app.user("Ada").await;
-    let user = app.anonymous().get(&format!("/v1/users/{}", ada.id)).await.value();
+    let user = app
+        .anonymous()
+        .get(&format!("/v1/users/{}", ada.id))
+        .await
+        .value();
     let expected = json!({
         "id": ada.id, "username": "Ada", "bio": null, "profileImageUrl": null, "url": "http://hamlet.test/u/Ada",
         "links": {"self": format!("http://hamlet.test/v1/users/{}", ada.id)},
     });
     assert_eq!(user, expected);
     let unknown = "018f3c7e-0000-7000-8000-000000000001";
-    for (id, code) in [(unknown, ProblemCode::NotFound), ("ada", ProblemCode::Malformed), ("1", ProblemCode::Malformed)] {
+    for (id, code) in [
+        (unknown, ProblemCode::NotFound),
+        ("ada", ProblemCode::Malformed),
+        ("1", ProblemCode::Malformed),
+    ] {
         for path in [format!("/v1/users/{id}"), format!("/v1/users/{id}/vals")] {
             app.anonymous().get(&path).await.refused(code);
         }
@@ -34,13 +42,20 @@ async fn a_users_vals_are_listed_newest_first() {
     let path = format!("/v1/users/{}/vals", ada.id);
     let page = app.anonymous().get(&path).await;
     let vals: Page<BasicVal> = page.json();
-    assert_eq!(vals.data.iter().map(|val| val.name.as_str()).collect::<Vec<_>>(), ["three", "two", "one"]);
+    assert_eq!(
+        vals.data.iter().map(|val| val.name.as_str()).collect::<Vec<_>>(),
+        ["three", "two", "one"]
+    );
     let first = &page.value()["data"][0];
     assert_eq!(first["code"], "export default 1");
     assert!(first.get("readme").is_none(), "lists are of basic vals");
 
     let empty = app.user("nobody").await;
-    let none = app.anonymous().get(&format!("/v1/users/{}/vals", empty.id)).await.value();
+    let none = app
+        .anonymous()
+        .get(&format!("/v1/users/{}/vals", empty.id))
+        .await
+        .value();
     assert_eq!(none["data"], json!([]));
     assert_eq!(none["links"].get("next"), None);
 }
@@ -67,11 +82,25 @@ async fn filters_choose_by_kind_privacy_and_text() {
         ("query=%27%20OR%201%3D1", vec![]),
         ("type=interval", vec![]),
     ] {
-        let page: Page<BasicVal> = ada.get(&format!("/v1/users/{}/vals?{query}", ada.id)).await.json();
-        assert_eq!(page.data.iter().map(|val| val.name.as_str()).collect::<Vec<_>>(), expected, "{query}");
+        let page: Page<BasicVal> = ada
+            .get(&format!("/v1/users/{}/vals?{query}", ada.id))
+            .await
+            .json();
+        assert_eq!(
+            page.data.iter().map(|val| val.name.as_str()).collect::<Vec<_>>(),
+            expected,
+            "{query}"
+        );
     }
-    for (bad, word) in [("type=rpc", "script"), ("type=x", "interval"), ("privacy=x", "unlisted")] {
-        let problem = ada.get(&format!("/v1/users/{}/vals?{bad}", ada.id)).await.refused(ProblemCode::Invalid);
+    for (bad, word) in [
+        ("type=rpc", "script"),
+        ("type=x", "interval"),
+        ("privacy=x", "unlisted"),
+    ] {
+        let problem = ada
+            .get(&format!("/v1/users/{}/vals?{bad}", ada.id))
+            .await
+            .refused(ProblemCode::Invalid);
         assert_eq!(problem.details[0].path, bad.split('=').next().expect("a name"));
         assert!(problem.message.contains(word), "{}", problem.message);
     }
@@ -97,6 +126,9 @@ async fn pages_of_vals_meet_without_gap_or_overlap() {
     }
     assert_eq!(names, expected);
     assert_eq!(sizes, [20, 20, 5]);
-    let exact: Value = ada.get(&format!("/v1/users/{}/vals?limit=45", ada.id)).await.value();
+    let exact: Value = ada
+        .get(&format!("/v1/users/{}/vals?limit=45", ada.id))
+        .await
+        .value();
     assert_eq!(exact["links"].get("next"), None, "a full last page is the last");
 }

@@ -39,12 +39,15 @@ async fn a_new_val_has_every_field_of_the_contract() {
         ("url", json!("http://hamlet.test/v/ada/hello")),
         ("likeCount", json!(0)),
         ("referenceCount", json!(0)),
-        ("links", json!({
-            "self": own,
-            "versions": format!("{own}/versions"),
-            "module": "http://hamlet.test/v/ada/hello",
-            "endpoint": "http://ada-hello.localhost:8787",
-        })),
+        (
+            "links",
+            json!({
+                "self": own,
+                "versions": format!("{own}/versions"),
+                "module": "http://hamlet.test/v/ada/hello",
+                "endpoint": "http://ada-hello.localhost:8787",
+            }),
+        ),
     ] {
         assert_eq!(val[field], expected, "{field}");
     }
@@ -52,14 +55,21 @@ async fn a_new_val_has_every_field_of_the_contract() {
         let time = val[field].as_str().expect("a time");
         assert!(time.len() == 24 && time.ends_with('Z'), "{field}: {time}");
     }
-    assert_eq!(ada.get(&format!("/v1/vals/{id}")).await.value(), val, "what was made is what is read");
+    assert_eq!(
+        ada.get(&format!("/v1/vals/{id}")).await.value(),
+        val,
+        "what was made is what is read"
+    );
 }
 
 #[tokio::test]
 async fn a_val_needs_only_code() {
     let (_app, ada) = ada().await;
     let val: ExtendedVal = ada.post("/v1/vals", &json!({"code": "1"})).await.json();
-    assert_eq!((val.privacy, val.kind, val.version), (Privacy::Private, ValKind::Script, 0));
+    assert_eq!(
+        (val.privacy, val.kind, val.version),
+        (Privacy::Private, ValKind::Script, 0)
+    );
     assert_eq!((val.public, &val.readme), (false, &None));
     assert_eq!(val.links.endpoint, None, "only HTTP vals have one");
     let other: ExtendedVal = ada.post("/v1/vals", &json!({"code": "1"})).await.json();
@@ -79,7 +89,10 @@ async fn bare_code_makes_a_val_too() {
     ] {
         let client = ada.with("content-type", content_type);
         let code = "export default '{\"code\": 1}' // é";
-        let val: ExtendedVal = client.send(Method::POST, "/v1/vals", Body::from(code)).await.json();
+        let val: ExtendedVal = client
+            .send(Method::POST, "/v1/vals", Body::from(code))
+            .await
+            .json();
         assert_eq!(val.code.as_deref(), Some(code), "{content_type}");
     }
 }
@@ -99,7 +112,11 @@ async fn what_breaks_a_rule_is_named() {
         (json!({"code": "1", "privacy": "secret"}), "privacy", "unlisted"),
         (json!({"code": "1", "type": "express"}), "type", "http"),
         (json!({"code": "1", "type": "rpc"}), "type", "script"),
-        (json!({"code": "1", "readme": "a".repeat(64_001)}), "readme", "64,000"),
+        (
+            json!({"code": "1", "readme": "a".repeat(64_001)}),
+            "readme",
+            "64,000",
+        ),
     ] {
         let problem = ada.post("/v1/vals", &body).await.refused(ProblemCode::Invalid);
         let detail = &problem.details[0];
@@ -117,7 +134,10 @@ async fn the_longest_code_fits_however_it_is_written() {
     // As some clients write it: every character as an escape of six bytes.
     let escaped = format!(r#"{{"code":"{}"}}"#, r"\u00e9".repeat(256_000));
     let client = ada.with("content-type", "application/json");
-    let val: ExtendedVal = client.send(Method::POST, "/v1/vals", Body::from(escaped)).await.json();
+    let val: ExtendedVal = client
+        .send(Method::POST, "/v1/vals", Body::from(escaped))
+        .await
+        .json();
     assert_eq!(val.code.as_deref(), Some(code.as_str()));
 }
 
@@ -130,10 +150,18 @@ async fn a_name_is_taken_whatever_its_case_until_its_val_is_gone() {
     let answer = ada.post("/v1/vals", &again).await;
     answer.refused(ProblemCode::NameTaken);
     assert_eq!(answer.header("x-should-retry"), "false");
-    assert_eq!(eve.post("/v1/vals", &again).await.status, StatusCode::OK, "another user's names are their own");
+    assert_eq!(
+        eve.post("/v1/vals", &again).await.status,
+        StatusCode::OK,
+        "another user's names are their own"
+    );
 
     ada.delete(&format!("/v1/vals/{}", val.id)).await.nothing();
-    assert_eq!(ada.post("/v1/vals", &again).await.status, StatusCode::OK, "the name is free again");
+    assert_eq!(
+        ada.post("/v1/vals", &again).await.status,
+        StatusCode::OK,
+        "the name is free again"
+    );
 }
 
 #[tokio::test]
@@ -160,14 +188,25 @@ async fn a_deleted_val_is_gone_at_once_from_everywhere() {
 async fn a_save_by_name_makes_the_val_or_its_next_version() {
     let (_app, ada) = ada().await;
     let put = async |name: &str, code: &str| {
-        ada.put("/v1/vals", &json!({"name": name, "code": code})).await.json::<ExtendedVal>()
+        ada.put("/v1/vals", &json!({"name": name, "code": code}))
+            .await
+            .json::<ExtendedVal>()
     };
     let first = put("hello", "1").await;
     assert_eq!((first.version, first.code.as_deref()), (0, Some("1")));
     let second = put("HELLO", "2").await;
-    assert_eq!((second.id, second.version, second.code.as_deref()), (first.id, 1, Some("2")));
-    assert_eq!(put("hello", "2").await.version, 1, "the same code is no new version");
-    ada.put("/v1/vals", &json!({"code": "1"})).await.refused(ProblemCode::Invalid);
+    assert_eq!(
+        (second.id, second.version, second.code.as_deref()),
+        (first.id, 1, Some("2"))
+    );
+    assert_eq!(
+        put("hello", "2").await.version,
+        1,
+        "the same code is no new version"
+    );
+    ada.put("/v1/vals", &json!({"code": "1"}))
+        .await
+        .refused(ProblemCode::Invalid);
 }
 
 #[tokio::test]
@@ -180,15 +219,33 @@ async fn an_update_changes_what_it_names_and_nothing_else() {
     ada.put(&path, &json!({})).await.nothing();
     assert_eq!(read().await, before, "an empty update changes nothing");
 
-    ada.put(&path, &json!({"name": "goodbye", "privacy": "public", "type": "http"})).await.nothing();
+    ada.put(
+        &path,
+        &json!({"name": "goodbye", "privacy": "public", "type": "http"}),
+    )
+    .await
+    .nothing();
     let after = read().await;
     assert_eq!(after.name.as_str(), "goodbye");
-    assert_eq!((after.privacy, after.public, after.kind), (Privacy::Public, true, ValKind::Http));
-    assert_eq!((after.version, &after.code, &after.readme), (before.version, &before.code, &before.readme));
-    assert_eq!(ada.get("/v1/alias/ada/goodbye").await.json::<ExtendedVal>().id, before.id);
-    ada.get("/v1/alias/ada/hello").await.refused(ProblemCode::NotFound);
+    assert_eq!(
+        (after.privacy, after.public, after.kind),
+        (Privacy::Public, true, ValKind::Http)
+    );
+    assert_eq!(
+        (after.version, &after.code, &after.readme),
+        (before.version, &before.code, &before.readme)
+    );
+    assert_eq!(
+        ada.get("/v1/alias/ada/goodbye").await.json::<ExtendedVal>().id,
+        before.id
+    );
+    ada.get("/v1/alias/ada/hello")
+        .await
+        .refused(ProblemCode::NotFound);
 
-    ada.put(&path, &json!({"readme": "now with a readme"})).await.nothing();
+    ada.put(&path, &json!({"readme": "now with a readme"}))
+        .await
+        .nothing();
     assert_eq!(read().await.readme.as_deref(), Some("now with a readme"));
 }
 
@@ -199,10 +256,16 @@ async fn an_update_that_can_not_be_made_changes_nothing() {
     let before = ada.create_val("hello", Privacy::Private).await;
     let path = format!("/v1/vals/{}", before.id);
     for (update, code) in [
-        (json!({"name": "Taken", "privacy": "public"}), ProblemCode::NameTaken),
+        (
+            json!({"name": "Taken", "privacy": "public"}),
+            ProblemCode::NameTaken,
+        ),
         (json!({"name": "1", "privacy": "public"}), ProblemCode::Invalid),
         (json!({"privacy": "public", "type": "rpc"}), ProblemCode::Invalid),
-        (json!({"privacy": "public", "readme": "a".repeat(64_001)}), ProblemCode::Invalid),
+        (
+            json!({"privacy": "public", "readme": "a".repeat(64_001)}),
+            ProblemCode::Invalid,
+        ),
     ] {
         ada.put(&path, &update).await.refused(code);
         assert_eq!(ada.get(&path).await.json::<ExtendedVal>(), before);
@@ -233,16 +296,31 @@ async fn all_vals_are_read_by_following_the_links() {
     while let Some(path) = next {
         let page = app.anonymous().get(&path).await.value();
         let vals = page["data"].as_array().expect("a list").clone();
-        names.extend(vals.iter().map(|val| val["name"].as_str().expect("a name").to_owned()));
+        names.extend(
+            vals.iter()
+                .map(|val| val["name"].as_str().expect("a name").to_owned()),
+        );
         next = page["links"]["next"].as_str().map(str::to_owned);
         if let Some(next) = &next {
-            assert!(next.starts_with("http://hamlet.test/v1/vals?") && next.contains("privacy=public"), "{next}");
+            assert!(
+                next.starts_with("http://hamlet.test/v1/vals?") && next.contains("privacy=public"),
+                "{next}"
+            );
             assert!(next.contains("limit=2") && next.contains("cursor="), "{next}");
         }
     }
     assert_eq!(names, ["val6", "val5", "val4", "val3", "val2", "val1", "val0"]);
-    for bad in ["limit=0", "limit=101", "cursor=yesterday", "privacy=x", "userId=x"] {
-        let problem = ada.get(&format!("/v1/vals?{bad}")).await.refused(ProblemCode::Invalid);
+    for bad in [
+        "limit=0",
+        "limit=101",
+        "cursor=yesterday",
+        "privacy=x",
+        "userId=x",
+    ] {
+        let problem = ada
+            .get(&format!("/v1/vals?{bad}"))
+            .await
+            .refused(ProblemCode::Invalid);
         assert_eq!(problem.details[0].path, bad.split('=').next().expect("a name"));
     }
 }

@@ -34,11 +34,17 @@ async fn numbers(client: &Client, path: &str) -> Vec<u32> {
 async fn a_save_makes_a_version_unless_nothing_changed() {
     let (_app, ada, path) = saved(&[]).await;
     let answer = save(&ada, &path, "2").await;
-    assert_eq!((answer.status, answer.header("etag")), (StatusCode::CREATED, "\"1\""));
+    assert_eq!(
+        (answer.status, answer.header("etag")),
+        (StatusCode::CREATED, "\"1\"")
+    );
     let val: ExtendedVal = answer.json();
     assert_eq!((val.version, val.code.as_deref()), (1, Some("2")));
     let answer = save(&ada, &path, "2").await;
-    assert_eq!((answer.status, answer.json::<ExtendedVal>().version), (StatusCode::OK, 1));
+    assert_eq!(
+        (answer.status, answer.json::<ExtendedVal>().version),
+        (StatusCode::OK, 1)
+    );
     assert_eq!(numbers(&ada, &path).await, [1, 0]);
 }
 
@@ -49,7 +55,10 @@ async fn a_save_may_change_the_val_with_it() {
         "code": "2", "name": "renamed", "readme": "r", "privacy": "unlisted", "type": "http", "message": "why not",
     });
     let val: ExtendedVal = ada.post(&path, &save).await.json();
-    assert_eq!((val.name.as_str(), val.readme.as_deref(), val.kind.as_str()), ("renamed", Some("r"), "http"));
+    assert_eq!(
+        (val.name.as_str(), val.readme.as_deref(), val.kind.as_str()),
+        ("renamed", Some("r"), "http")
+    );
     assert_eq!(val.privacy, Privacy::Unlisted);
     let page: Page<Version> = ada.get(&path).await.json();
     assert_eq!(page.data[0].message.as_deref(), Some("why not"));
@@ -58,8 +67,14 @@ async fn a_save_may_change_the_val_with_it() {
 #[tokio::test]
 async fn bare_code_is_a_version_too() {
     let (_app, ada, path) = saved(&[]).await;
-    let answer = ada.with("content-type", "text/plain").send(Method::POST, &path, Body::from("2")).await;
-    assert_eq!((answer.status, answer.json::<ExtendedVal>().code.as_deref()), (StatusCode::CREATED, Some("2")));
+    let answer = ada
+        .with("content-type", "text/plain")
+        .send(Method::POST, &path, Body::from("2"))
+        .await;
+    assert_eq!(
+        (answer.status, answer.json::<ExtendedVal>().code.as_deref()),
+        (StatusCode::CREATED, Some("2"))
+    );
 }
 
 #[tokio::test]
@@ -79,7 +94,11 @@ async fn a_listed_version_has_every_field_of_the_contract() {
     ] {
         assert_eq!(version[field], expected, "{field}");
     }
-    assert!(version["createdAt"].as_str().is_some_and(|time| time.ends_with('Z')));
+    assert!(
+        version["createdAt"]
+            .as_str()
+            .is_some_and(|time| time.ends_with('Z'))
+    );
 }
 
 #[tokio::test]
@@ -111,11 +130,17 @@ async fn a_deleted_number_is_never_given_again() {
     let val_path = path.trim_end_matches("/versions");
     ada.delete(&format!("{path}/2")).await.nothing();
     let val: ExtendedVal = ada.get(val_path).await.json();
-    assert_eq!((val.version, val.code.as_deref()), (1, Some("2")), "the highest that remains is the latest");
+    assert_eq!(
+        (val.version, val.code.as_deref()),
+        (1, Some("2")),
+        "the highest that remains is the latest"
+    );
     assert_eq!(save(&ada, &path, "4").await.json::<ExtendedVal>().version, 3);
     assert_eq!(numbers(&ada, &path).await, [3, 1, 0]);
     ada.get(&format!("{path}/2")).await.refused(ProblemCode::NotFound);
-    ada.delete(&format!("{path}/2")).await.refused(ProblemCode::NotFound);
+    ada.delete(&format!("{path}/2"))
+        .await
+        .refused(ProblemCode::NotFound);
 }
 
 #[tokio::test]
@@ -165,7 +190,12 @@ async fn saves_at_once_each_get_a_number_of_their_own() {
     let (_app, ada, path) = saved(&[]).await;
     let saves = (0..20).map(|number| {
         let (ada, path) = (ada.clone(), path.clone());
-        async move { save(&ada, &path, &format!("code {number}")).await.json::<ExtendedVal>().version }
+        async move {
+            save(&ada, &path, &format!("code {number}"))
+                .await
+                .json::<ExtendedVal>()
+                .version
+        }
     });
     let mut given = futures_util::future::join_all(saves).await;
     given.sort();
@@ -175,15 +205,34 @@ async fn saves_at_once_each_get_a_number_of_their_own() {
 #[tokio::test]
 async fn history_is_read_a_page_at_a_time() {
     let (app, ada, path) = saved(&["2", "3", "4", "5"]).await;
-    let page: Page<Version> = app.anonymous().get(&format!("{path}?limit=2&offset=1")).await.json();
+    let page: Page<Version> = app
+        .anonymous()
+        .get(&format!("{path}?limit=2&offset=1"))
+        .await
+        .json();
     let own = format!("http://hamlet.test{path}");
     assert_eq!(page.links.self_, format!("{own}?limit=2&offset=1"));
     assert_eq!(page.links.prev, Some(format!("{own}?limit=2&offset=0")));
     assert_eq!(page.links.next, Some(format!("{own}?limit=2&offset=3")));
-    assert_eq!(page.data.iter().map(|version| version.version).collect::<Vec<_>>(), [3, 2]);
+    assert_eq!(
+        page.data
+            .iter()
+            .map(|version| version.version)
+            .collect::<Vec<_>>(),
+        [3, 2]
+    );
 
-    let last: Page<Version> = ada.get(page.links.next.as_deref().expect("a next page")).await.json();
-    assert_eq!(last.data.iter().map(|version| version.version).collect::<Vec<_>>(), [1, 0]);
+    let last: Page<Version> = ada
+        .get(page.links.next.as_deref().expect("a next page"))
+        .await
+        .json();
+    assert_eq!(
+        last.data
+            .iter()
+            .map(|version| version.version)
+            .collect::<Vec<_>>(),
+        [1, 0]
+    );
     assert_eq!(last.links.next, None);
 
     let past: Page<Version> = ada.get(&format!("{path}?offset=100")).await.json();
@@ -199,7 +248,10 @@ async fn a_save_that_breaks_a_rule_saves_nothing() {
     ada.create_val("taken", Privacy::Private).await;
     for (body, code) in [
         (json!({"code": ""}), ProblemCode::Invalid),
-        (json!({"code": "2", "message": "é".repeat(501)}), ProblemCode::Invalid),
+        (
+            json!({"code": "2", "message": "é".repeat(501)}),
+            ProblemCode::Invalid,
+        ),
         (json!({"code": "2", "type": "express"}), ProblemCode::Invalid),
         (json!({"code": "2", "name": "TAKEN"}), ProblemCode::NameTaken),
     ] {

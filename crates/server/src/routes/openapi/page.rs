@@ -44,13 +44,16 @@ impl Page {
             let name = Text(text(&tag["name"]));
             self.add(format_args!("<li><a href=\"#{name}\">{name}</a></li>"));
         }
-        self.0.push_str("<li><a href=\"#schemas\">schemas</a></li></ul></nav><main>");
+        self.0
+            .push_str("<li><a href=\"#schemas\">schemas</a></li></ul></nav><main>");
     }
 
     fn group(&mut self, tag: &Value, paths: &Value) {
         let name = text(&tag["name"]);
         let (title, about) = (Text(name), Text(text(&tag["description"])));
-        self.add(format_args!("<section id=\"{title}\"><h2>{title}</h2><p>{about}</p>"));
+        self.add(format_args!(
+            "<section id=\"{title}\"><h2>{title}</h2><p>{about}</p>"
+        ));
         for (path, item) in entries(paths) {
             for (method, operation) in entries(item) {
                 if list(&operation["tags"]).iter().any(|tag| tag == name) {
@@ -65,7 +68,9 @@ impl Page {
         let id = Text(text(&operation["operationId"]));
         let (method, path) = (method.to_uppercase(), Text(path));
         let summary = Text(text(&operation["summary"]));
-        self.add(format_args!("<article id=\"{id}\"><h3>{method} {path}</h3><p>{summary}</p>"));
+        self.add(format_args!(
+            "<article id=\"{id}\"><h3>{method} {path}</h3><p>{summary}</p>"
+        ));
         if let Some(more) = operation["description"].as_str() {
             self.add(format_args!("<p>{}</p>", Text(more)));
         }
@@ -77,7 +82,10 @@ impl Page {
         for (status, response) in entries(&operation["responses"]) {
             let about = Text(text(&response["description"]));
             let body = json_schema(response).map(type_of).unwrap_or_default();
-            self.add(format_args!("<tr><th scope=\"row\">{}</th><td>{about}</td><td>{body}</td></tr>", Text(status)));
+            self.add(format_args!(
+                "<tr><th scope=\"row\">{}</th><td>{about}</td><td>{body}</td></tr>",
+                Text(status)
+            ));
         }
         self.0.push_str("</table></article>");
     }
@@ -89,7 +97,10 @@ impl Page {
         self.0.push_str("<table><caption>Parameters</caption>");
         for parameter in parameters {
             let (name, place) = (Text(text(&parameter["name"])), Text(text(&parameter["in"])));
-            let (kind, about) = (type_of(&parameter["schema"]), Text(text(&parameter["description"])));
+            let (kind, about) = (
+                type_of(&parameter["schema"]),
+                Text(text(&parameter["description"])),
+            );
             self.add(format_args!(
                 "<tr><th scope=\"row\"><code>{name}</code></th><td>{place}</td><td>{kind}</td><td>{about}</td></tr>"
             ));
@@ -101,7 +112,9 @@ impl Page {
         self.0.push_str("<section id=\"schemas\"><h2>schemas</h2>");
         for (name, schema) in entries(schemas) {
             let (title, about) = (Text(name), Text(text(&schema["description"])));
-            self.add(format_args!("<article id=\"schema-{title}\"><h3>{title}</h3><p>{about}</p>"));
+            self.add(format_args!(
+                "<article id=\"schema-{title}\"><h3>{title}</h3><p>{about}</p>"
+            ));
             let parts = list(&schema["allOf"]);
             for part in std::iter::once(schema).chain(parts) {
                 self.fields(part);
@@ -117,7 +130,10 @@ impl Page {
         }
         let choices: Vec<&str> = list(&schema["enum"]).iter().filter_map(Value::as_str).collect();
         if !choices.is_empty() {
-            self.add(format_args!("<p>One of <code>{}</code></p>", Text(&choices.join(", "))));
+            self.add(format_args!(
+                "<p>One of <code>{}</code></p>",
+                Text(&choices.join(", "))
+            ));
         }
         if schema["properties"].is_object() {
             self.0.push_str("<table>");
@@ -139,14 +155,19 @@ impl Page {
 
 /// A type in words, as HTML, with a link to where it is described.
 fn type_of(schema: &Value) -> String {
-    if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
+    if let Some(name) = schema["$ref"]
+        .as_str()
+        .and_then(|reference| reference.rsplit('/').next())
+    {
         let name = Text(name);
         return format!("<a href=\"#schema-{name}\">{name}</a>");
     }
     let either = list(&schema["oneOf"]).iter().chain(list(&schema["anyOf"]));
     let mut kinds: Vec<String> = either.map(type_of).filter(|kind| !kind.is_empty()).collect();
     match &schema["type"] {
-        Value::String(kind) if kind == "array" => kinds.push(format!("list of {}", type_of(&schema["items"]))),
+        Value::String(kind) if kind == "array" => {
+            kinds.push(format!("list of {}", type_of(&schema["items"])))
+        }
         Value::String(kind) => kinds.push(Text(kind).to_string()),
         Value::Array(several) => kinds.extend(several.iter().map(|kind| Text(text(kind)).to_string())),
         _ => {}
@@ -155,7 +176,9 @@ fn type_of(schema: &Value) -> String {
 }
 
 fn json_schema(body: &Value) -> Option<&Value> {
-    entries(&body["content"]).map(|(_, content)| &content["schema"]).next()
+    entries(&body["content"])
+        .map(|(_, content)| &content["schema"])
+        .next()
 }
 
 fn text(value: &Value) -> &str {
@@ -167,7 +190,11 @@ fn list(value: &Value) -> &[Value] {
 }
 
 fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    value.as_object().into_iter().flat_map(Map::iter).map(|(name, value)| (name.as_str(), value))
+    value
+        .as_object()
+        .into_iter()
+        .flat_map(Map::iter)
+        .map(|(name, value)| (name.as_str(), value))
 }
 
 /// Text that is safe inside HTML and its attributes; `code` between backticks is set as such.
