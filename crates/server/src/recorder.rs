@@ -80,6 +80,8 @@ struct Shared {
     waiting_bytes: AtomicUsize,
     /// The number of the last batch that was written.
     written: watch::Sender<u64>,
+    /// Whether old runs have been looked for.
+    pruned: watch::Sender<bool>,
 }
 
 #[derive(Default)]
@@ -111,6 +113,7 @@ impl Recorder {
             room: Notify::new(),
             waiting_bytes: AtomicUsize::new(0),
             written: watch::Sender::new(0),
+            pruned: watch::Sender::new(false),
         });
         let tasks = vec![
             tokio::spawn(writer::write_batches(shared.clone())),
@@ -154,6 +157,13 @@ impl Recorder {
         self.shared.hurry.notify_one();
         // The sender lives as long as `self`.
         let _ = written.wait_for(|&done| done >= batch).await;
+    }
+
+    /// Returns once old runs were looked for since the start.
+    pub async fn pruned(&self) {
+        let mut pruned = self.shared.pruned.subscribe();
+        // The sender lives as long as `self`.
+        let _ = pruned.wait_for(|&pruned| pruned).await;
     }
 
     /// Writes what waits and stops recording. To be called when no run goes on any more.

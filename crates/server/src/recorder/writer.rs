@@ -93,6 +93,7 @@ pub(super) async fn prune(shared: Arc<Shared>, retention: Retention) {
             Ok(runs) => tracing::info!(runs.dropped = runs, "dropped old runs"),
             Err(error) => tracing::error!(%error, "old runs can't be dropped"),
         }
+        shared.pruned.send_replace(true);
         sleep(PRUNE_EVERY).await;
     }
 }

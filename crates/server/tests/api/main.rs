@@ -13,6 +13,14 @@ mod users;
 mod vals;
 mod versions;
 
+mod eval;
+mod recorder;
+mod run;
+mod runs;
+
+mod gateway;
+mod modules;
+
 mod instance;
 mod openapi;
 
