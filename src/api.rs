@@ -71,6 +71,11 @@ impl ApiClient {
         self.reachable.into()
     }
 
+    /// Whether a token goes with each request.
+    fn has_token(self) -> bool {
+        self.token.with_value(Option::is_some)
+    }
+
     /// Keeps the token that goes with each request from now on, or forgets it.
     fn set_token(self, token: Option<String>) {
         storage::set(TOKEN_KEY, token.as_deref());

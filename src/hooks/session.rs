@@ -18,13 +18,7 @@ pub struct Session {
 impl Session {
     /// Asks the server who is signed in.
     pub fn new(api: ApiClient) -> Self {
-        let me = LocalResource::new(move || async move {
-            match api.get_me().await {
-                Ok(me) => Ok(Some(me)),
-                Err(error) if error.is_signed_out() => Ok(None),
-                Err(error) => Err(error),
-            }
-        });
+        let me = LocalResource::new(move || api.get_session());
         on_restored(move || {
             if matches!(me.get_untracked(), Some(Err(_))) {
                 me.refetch();

@@ -14,7 +14,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     auth::{
-        Credential, MaybeUser, SESSION_SECONDS, by_secret, must_be_same_origin, new_secret, session_cookie,
+        Credential, MaybeUser, SESSION_SECONDS, USER_READ, by_secret, must_be_same_origin, new_secret, session_cookie,
         session_cookie_gone, session_of,
     },
     clock,
@@ -25,7 +25,15 @@ use crate::{
 };
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(create_session, delete_session))
+    OpenApiRouter::new().routes(routes!(get_session, create_session, delete_session))
+}
+
+/// Who is signed in; `null` if nobody is, which is no failure here, unlike at `/v1/me`.
+#[utoipa::path(get, path = "/v1/session", tag = "session",
+    responses((status = 200, description = "Who is signed in, or null", body = Option<Me>), ApiError))]
+async fn get_session(viewer: MaybeUser, links: Links) -> ApiResult<Json<Option<Me>>> {
+    viewer.must_have(USER_READ)?;
+    Ok(Json(viewer.0.map(|user| links.me(&user.user))))
 }
 
 /// Signs in by name and password, by token, or by the one-time link; the answer sets a cookie.

@@ -40,10 +40,12 @@ async fn a_name_and_password_open_a_session_until_it_is_ended() {
 
     let browser = with_cookie_of(&app.anonymous(), &answer);
     assert_eq!(browser.get("/v1/me").await.value()["hasPassword"], true);
+    assert_eq!(browser.get("/v1/session").await.value()["username"], "Ada");
     let ended = browser.delete("/v1/session").await;
     ended.nothing();
     assert!(ended.header("set-cookie").contains("Max-Age=0"));
     browser.get("/v1/me").await.refused(ProblemCode::SignedOut);
+    assert!(browser.get("/v1/session").await.value().is_null(), "nobody is no failure");
     assert_eq!(
         browser.get("/v1/vals").await.status,
         StatusCode::OK,
