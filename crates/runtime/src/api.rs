@@ -1,8 +1,13 @@
 //! The instance's own interface, as vals reach it: through a socket of their worker, not through the network.
 
+use std::{convert::Infallible, sync::Arc};
+
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::{net::UnixListener, task::JoinSet};
 
 use crate::BoxError;
 
@@ -13,4 +18,26 @@ pub type Body = UnsyncBoxBody<Bytes, BoxError>;
 pub trait ApiChannel: Send + Sync {
     /// Answers one request; it carries whatever token the val sent, and no rights of its own.
     fn call(&self, request: http::Request<Body>) -> BoxFuture<'static, http::Response<Body>>;
+}
+
+/// Connections of one worker that are served at once; others wait.
+const CONNECTIONS: usize = 64;
+
+/// Serves one worker's socket until it is aborted, and its connections with it.
+pub(crate) async fn serve(listener: UnixListener, api: Arc<dyn ApiChannel>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept(), if connections.len() < CONNECTIONS => {
+                let Ok((stream, _)) = accepted else { return };
+                let api = api.clone();
+                let service = service_fn(move |request: http::Request<Incoming>| {
+                    let answer = api.call(request.map(|body| body.map_err(BoxError::from).boxed_unsync()));
+                    async { Ok::<_, Infallible>(answer.await) }
+                });
+                connections.spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
 }

@@ -7,11 +7,26 @@
 mod config;
 mod error;
 
-mod api;
 mod outcome;
 mod request;
 
 mod runtime;
+
+mod admission;
+mod evaluate;
+mod http_val;
+mod live_run;
+mod shared;
+
+mod compile;
+mod modules;
+
+mod api;
+mod monitor;
+mod pool;
+mod setup;
+mod system;
+mod worker;
 
 pub use api::{ApiChannel, Body};
 pub use config::RuntimeConfig;

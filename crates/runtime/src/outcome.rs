@@ -62,3 +62,28 @@ impl Outcome {
 pub(crate) fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
+
+/// Cuts a text to so many kilobytes; says whether it was longer.
+pub(crate) fn cut_text(text: &mut String, kilobytes: u64) -> bool {
+    let most = usize::try_from(kilobytes * 1000).unwrap_or(usize::MAX);
+    let longer = text.len() > most;
+    if longer {
+        text.truncate(text.floor_char_boundary(most));
+    }
+    longer
+}
+
+/// Cuts an error's texts to so many kilobytes together; says whether they were longer.
+pub(crate) fn cut_error(mut error: RunError, kilobytes: u64) -> (RunError, bool) {
+    // An error at the place of an import has its place in its message too.
+    if let Some(at) = error.message.find("\n    at ") {
+        if !error.stack.contains("\n    at ") {
+            error.stack = format!("{}: {}", error.name, error.message);
+        }
+        error.message.truncate(at);
+    }
+    cut_text(&mut error.name, 1);
+    let cut_message = cut_text(&mut error.message, kilobytes / 2);
+    let cut_stack = cut_text(&mut error.stack, kilobytes / 2);
+    (error, cut_message || cut_stack)
+}

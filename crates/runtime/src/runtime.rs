@@ -4,12 +4,24 @@ use std::{sync::Arc, time::Duration};
 
 use hamlet_models::RunId;
 
-use crate::{ApiChannel, Body, Input, Outcome, RunRequest, RuntimeConfig, RuntimeError};
+use crate::{
+    ApiChannel, Body, Input, Outcome, RunRequest, RuntimeConfig, RuntimeError, evaluate, http_val, monitor,
+    setup,
+    shared::Shared,
+    system,
+    worker::{Doom, Duty, Launch, Nursery},
+};
+
+/// How long workers that were killed may take to be gone.
+const LAST_WAIT: Duration = Duration::from_secs(10);
+/// What a warm worker is reckoned to take when their number is taken from the machine's memory, a quarter of which
+/// they may have.
+const WARM_WORKER_BYTES: u64 = 20 << 20;
 
 /// Runs vals. A cheap handle: clones share everything.
 #[derive(Clone)]
 pub struct Runtime {
-    inner: Arc<RuntimeConfig>,
+    shared: Arc<Shared>,
 }
 
 /// The answer to a request.
@@ -26,7 +38,7 @@ pub struct Stats {
     pub blank: usize,
     /// With a run of a script, an evaluation, a schedule or an e-mail, or finishing what such a run left.
     pub busy: usize,
-    /// Holding an HTTP val.
+    /// Holding an HTTP val, or finishing what one left.
     pub warm: usize,
 }
 
@@ -36,48 +48,102 @@ impl Runtime {
         config: RuntimeConfig,
         api: Option<Arc<dyn ApiChannel>>,
     ) -> Result<Self, RuntimeError> {
-        let _ = api;
-        Ok(Self {
-            inner: Arc::new(config),
-        })
+        let deno_version = setup::check_deno(&config.deno).await?;
+        let bootstrap = setup::prepare(&config)?;
+        system::raise_open_files();
+        let limits = &config.limits;
+        // A line of JSON may be six times as long as the text that it carries.
+        let longest_frame = (limits.log_kb + 4 * limits.value_kb) * 1000 * 6 + (64 << 10);
+        let nursery = Arc::new(Nursery::new(
+            Launch::new(&config, bootstrap),
+            config.work_dir.clone(),
+            usize::try_from(longest_frame).unwrap_or(usize::MAX),
+            api,
+        ));
+        let warm_workers = config.warm_workers.unwrap_or_else(|| {
+            let quarter = system::machine_bytes().unwrap_or(2 << 30) / 4;
+            usize::try_from(quarter / WARM_WORKER_BYTES)
+                .unwrap_or(usize::MAX)
+                .clamp(16, 2000)
+        });
+        let shared = Arc::new(Shared::new(config, deno_version, nursery, warm_workers));
+        // A Deno that can't be used is found out now, and not by the first run.
+        shared.pool.prove().await?;
+        tokio::spawn(monitor::watch(Arc::downgrade(&shared)));
+        Ok(Self { shared })
     }
 
     /// The version of Deno that vals run on, as `2.9.6`.
     pub fn deno_version(&self) -> &str {
-        let _ = &self.inner;
-        ""
+        &self.shared.deno_version
     }
 
-    /// Scripts, functions, evaluations, scheduled and e-mail handlers: one fresh evaluation.
+    /// Scripts, functions, evaluations, scheduled and e-mail handlers: one fresh evaluation. It goes on to its end even
+    /// if whoever asked for it stops waiting; [`Runtime::cancel`] ends it.
     pub async fn run(&self, request: RunRequest, input: Input) -> Result<Outcome, RuntimeError> {
-        let _ = (request, input);
-        Err(RuntimeError::ShuttingDown)
+        let run = tokio::spawn(evaluate::run(self.shared.clone(), request, input));
+        run.await
+            .unwrap_or_else(|cause| Err(RuntimeError::Io(std::io::Error::other(cause))))
     }
 
-    /// One request to an HTTP val: its warm worker, or a new one. The request's address is the public one, absolute.
+    /// One request to an HTTP val: its warm worker, or a new one. The request's address is the public one, absolute, as
+    /// the val is to see it; the header `hamlet-run-id` is the runtime's. Dropping this or the answer's body before its
+    /// end cancels the run, and the val's `request.signal` tells it so.
     pub async fn fetch(
         &self,
         request: RunRequest,
         http: http::Request<Body>,
     ) -> Result<Fetched, RuntimeError> {
-        let _ = (request, http);
-        Err(RuntimeError::ShuttingDown)
+        http_val::fetch(&self.shared, request, http).await
     }
 
     /// Ends a run that goes on or waits; `false` if there is none of that id.
     pub fn cancel(&self, id: RunId) -> bool {
-        let _ = id;
-        false
+        let run = self.shared.find_run(id);
+        if let Some(run) = &run {
+            run.stop(Doom::Cancelled);
+        }
+        run.is_some()
     }
 
     /// Takes no new runs, lets those that go on end for as long as `grace`, then kills what is left. No worker
     /// outlives it.
     pub async fn shutdown(&self, grace: Duration) {
-        let _ = grace;
+        let shared = &self.shared;
+        shared.admission.close();
+        shared.admission.drain(grace).await;
+        shared.pool.close();
+        shared.nursery.attendants.close();
+        let gone = async {
+            // A worker that was being started when the pool closed shows up a moment later.
+            while !shared.nursery.attendants.is_empty() {
+                shared
+                    .nursery
+                    .living()
+                    .iter()
+                    .for_each(|worker| worker.kill(Doom::Shutdown));
+                let _ =
+                    tokio::time::timeout(Duration::from_millis(100), shared.nursery.attendants.wait()).await;
+            }
+        };
+        if tokio::time::timeout(LAST_WAIT, gone).await.is_err() {
+            tracing::warn!("workers are still there after they were killed");
+        }
     }
 
     /// How many workers there are now.
     pub fn stats(&self) -> Stats {
-        Stats::default()
+        let mut stats = Stats {
+            blank: self.shared.pool.ready(),
+            ..Stats::default()
+        };
+        for worker in self.shared.nursery.living() {
+            match worker.duty() {
+                Duty::Blank => {}
+                Duty::Evaluating => stats.busy += 1,
+                Duty::Serving => stats.warm += 1,
+            }
+        }
+        stats
     }
 }

@@ -1,0 +1,140 @@
+//! What is changed of a val's own code: its imports of vals, its own address, and imports that show at run time.
+
+use oxc_allocator::{Allocator, ArenaVec};
+use oxc_ast::{
+    ast::{
+        Argument, ExportAllDeclaration, ExportFromDeclaration, Expression, ImportDeclaration,
+        ImportExpression, StringLiteral,
+    },
+    builder::AstBuilder,
+};
+use oxc_ast_visit::{VisitMut, walk_mut};
+use oxc_span::SPAN;
+use oxc_str::Str;
+
+use super::specifier::{Specifier, read_specifier};
+use crate::ValReference;
+
+/// The name under which the worker offers imports at run time.
+const IMPORT_FUNCTION: &str = "__hamletImport";
+
+/// A static import of a val.
+#[derive(Clone, Debug)]
+pub(crate) struct ValImport {
+    /// The val.
+    pub(crate) reference: ValReference,
+    /// The import as its author wrote it.
+    pub(crate) specifier: String,
+    /// Where it stands in the source, in bytes.
+    pub(crate) offset: u32,
+}
+
+/// What stands in compiled code for the file of the nth imported val; as long as [`module_file`], so that columns
+/// stay what the source map says.
+pub(crate) fn import_mark(index: usize) -> String {
+    format!("./hamlet-import-{index:05}.mjs")
+}
+
+/// The file of the nth module of a worker, as an import names it.
+pub(crate) fn module_file(index: usize) -> String {
+    format!("./hamlet-module-{index:05}.mjs")
+}
+
+/// Walks a program that is JavaScript already.
+pub(crate) struct Rewrite<'a, 'c> {
+    builder: AstBuilder<'a>,
+    allocator: &'a Allocator,
+    url: &'a str,
+    hosts: &'c [String],
+    /// The vals that it imports, in order.
+    pub(crate) imports: Vec<ValImport>,
+    /// The first import that no val may have: where, and why.
+    pub(crate) refused: Option<(u32, String)>,
+}
+
+impl<'a, 'c> Rewrite<'a, 'c> {
+    pub(crate) fn new(allocator: &'a Allocator, url: &'a str, hosts: &'c [String]) -> Self {
+        Self {
+            builder: AstBuilder::new(allocator),
+            allocator,
+            url,
+            hosts,
+            imports: Vec::new(),
+            refused: None,
+        }
+    }
+
+    fn set(&self, literal: &mut StringLiteral<'a>, text: &str) {
+        literal.value = Str::from_str_in(text, &self.allocator);
+        literal.raw = None;
+    }
+
+    fn rewrite_source(&mut self, literal: &mut StringLiteral<'a>) {
+        match read_specifier(literal.value.as_str(), self.url, self.hosts) {
+            Specifier::Val(reference) => {
+                let specifier = literal.value.to_string();
+                self.set(literal, &import_mark(self.imports.len()));
+                self.imports.push(ValImport {
+                    reference,
+                    specifier,
+                    offset: literal.span.start,
+                });
+            }
+            Specifier::Direct(text) if text != literal.value.as_str() => self.set(literal, &text),
+            Specifier::Direct(_) => {}
+            Specifier::Refused(why) => {
+                self.refused.get_or_insert((literal.span.start, why));
+            }
+        }
+    }
+
+    /// Whether Deno may load a dynamic import itself: only where the text alone says that it is no val.
+    fn is_direct(&self, import: &ImportExpression<'a>) -> bool {
+        let Expression::StringLiteral(literal) = &import.source else {
+            return false;
+        };
+        let text = literal.value.as_str();
+        matches!(read_specifier(text, self.url, self.hosts), Specifier::Direct(direct) if direct == text)
+    }
+
+    fn import_call(&self, import: &mut ImportExpression<'a>) -> Expression<'a> {
+        let url = Expression::new_string_literal(SPAN, self.url, None, &self.builder);
+        let placeholder = || Expression::new_null_literal(SPAN, &self.builder);
+        let source = std::mem::replace(&mut import.source, placeholder());
+        let mut arguments = ArenaVec::new_in(&self.builder);
+        arguments.push(Argument::from(url));
+        arguments.push(Argument::from(source));
+        arguments.extend(import.options.take().map(Argument::from));
+        let callee = Expression::new_identifier(import.span, IMPORT_FUNCTION, &self.builder);
+        Expression::new_call_expression(import.span, callee, None, arguments, false, &self.builder)
+    }
+}
+
+impl<'a> VisitMut<'a> for Rewrite<'a, '_> {
+    fn visit_import_declaration(&mut self, import: &mut ImportDeclaration<'a>) {
+        self.rewrite_source(&mut import.source);
+    }
+
+    fn visit_export_from_declaration(&mut self, export: &mut ExportFromDeclaration<'a>) {
+        self.rewrite_source(&mut export.source);
+    }
+
+    fn visit_export_all_declaration(&mut self, export: &mut ExportAllDeclaration<'a>) {
+        self.rewrite_source(&mut export.source);
+    }
+
+    fn visit_expression(&mut self, expression: &mut Expression<'a>) {
+        walk_mut::walk_expression(self, expression);
+        match expression {
+            Expression::ImportExpression(import) if import.phase.is_none() && !self.is_direct(import) => {
+                *expression = self.import_call(import);
+            }
+            Expression::StaticMemberExpression(member)
+                if member.property.name == "url" && matches!(&member.object, Expression::ImportMeta(_)) =>
+            {
+                *expression = Expression::new_string_literal(member.span, self.url, None, &self.builder);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! A run that goes on: where its lines go, how much of them is kept, and how it is told to stop.
+
+use std::{
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::Waker,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use futures_util::task::AtomicWaker;
+use hamlet_models::{LogLevel, LogLine, LogStream, RunId, Timestamp};
+
+use crate::{RunEvents, RunRequest, worker::Doom};
+
+/// A run as its worker, its caller and the monitor share it.
+pub(crate) struct LiveRun {
+    pub(crate) id: RunId,
+    pub(crate) events: Arc<dyn RunEvents>,
+    /// When it was asked for.
+    pub(crate) asked: Instant,
+    /// When it must be over.
+    pub(crate) deadline: OnceLock<Instant>,
+    /// What its worker's CPU clock showed when it began, in nanoseconds.
+    pub(crate) cpu_began: AtomicU64,
+    log_limit: u64,
+    log: Mutex<Log>,
+    stop: OnceLock<Doom>,
+    stopped: AtomicWaker,
+}
+
+#[derive(Default)]
+struct Log {
+    bytes: u64,
+    cut_lines: u64,
+    cut_bytes: u64,
+    /// What the worker says that it did not send; its own count, so each word of it replaces the one before.
+    unsent: (u64, u64),
+    /// The line that says what was cut has been given.
+    told: bool,
+}
+
+impl LiveRun {
+    pub(crate) fn new(request: &RunRequest, log_kb: u64) -> Self {
+        Self {
+            id: request.id,
+            events: request.events.clone(),
+            asked: Instant::now(),
+            deadline: OnceLock::new(),
+            cpu_began: AtomicU64::new(0),
+            log_limit: log_kb * 1000,
+            log: Mutex::default(),
+            stop: OnceLock::new(),
+            stopped: AtomicWaker::new(),
+        }
+    }
+
+    /// The run has a worker: from now on its time counts.
+    pub(crate) fn begin(&self, wall: Duration, cpu: Duration) {
+        let _ = self.deadline.set(Instant::now() + wall);
+        self.cpu_began.store(
+            u64::try_from(cpu.as_nanos()).unwrap_or(u64::MAX),
+            Ordering::Relaxed,
+        );
+    }
+
+    pub(crate) fn cpu_began(&self) -> Duration {
+        Duration::from_nanos(self.cpu_began.load(Ordering::Relaxed))
+    }
+
+    /// Tells whoever waits for the run that it must end, and why; the first reason stays.
+    pub(crate) fn stop(&self, why: Doom) {
+        let _ = self.stop.set(why);
+        self.stopped.wake();
+    }
+
+    /// Why the run must end, if it must; wakes `waker` when it does.
+    pub(crate) fn must_stop(&self, waker: &Waker) -> Option<Doom> {
+        if self.stop.get().is_none() {
+            self.stopped.register(waker);
+        }
+        self.stop.get().copied()
+    }
+
+    /// Waits until the run must end.
+    pub(crate) async fn stopped(&self) -> Doom {
+        std::future::poll_fn(|context| {
+            self.must_stop(context.waker())
+                .map_or(std::task::Poll::Pending, std::task::Poll::Ready)
+        })
+        .await
+    }
+
+    /// Something that the run printed.
+    pub(crate) fn line(&self, level: LogLevel, stream: LogStream, mut message: String) {
+        {
+            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = self.log_limit.saturating_sub(log.bytes);
+            let size = message.len() as u64;
+            if size > left {
+                let kept = message.floor_char_boundary(usize::try_from(left).unwrap_or(usize::MAX));
+                log.cut_lines += 1;
+                log.cut_bytes += size - kept as u64;
+                log.bytes = self.log_limit;
+                message.truncate(kept);
+                if kept == 0 {
+                    return;
+                }
+            } else {
+                // A line costs more than its text: many empty ones are as much of a flood.
+                log.bytes += size + 8;
+            }
+        }
+        self.events.log(
+            self.id,
+            LogLine {
+                time: now(),
+                level,
+                message,
+                stream,
+            },
+        );
+    }
+
+    /// What the worker has not sent, because the run had printed enough.
+    pub(crate) fn unsent(&self, lines: u64, characters: u64) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.unsent = (lines.max(log.unsent.0), characters.max(log.unsent.1));
+    }
+
+    /// Says once how much of the lines was cut, if any was; to be called when no more are expected.
+    pub(crate) fn tell_cut(&self) -> bool {
+        let (lines, bytes) = {
+            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+            let lines = log.cut_lines.saturating_add(log.unsent.0);
+            if lines == 0 || std::mem::replace(&mut log.told, true) {
+                return lines > 0;
+            }
+            (lines, log.cut_bytes.saturating_add(log.unsent.1))
+        };
+        let message = format!(
+            "{lines} {} ({} kB) cut here: the logs of a run are kept up to {} kB.",
+            if lines == 1 { "line was" } else { "lines were" },
+            bytes.div_ceil(1000),
+            self.log_limit / 1000,
+        );
+        self.events.log(
+            self.id,
+            LogLine {
+                time: now(),
+                level: LogLevel::Warn,
+                message,
+                stream: LogStream::Hamlet,
+            },
+        );
+        true
+    }
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}

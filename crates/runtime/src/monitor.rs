@@ -1,0 +1,112 @@
+//! Watches what workers use, and ends what goes beyond its limits.
+
+use std::{
+    sync::{Arc, Weak, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    live_run::LiveRun,
+    shared::Shared,
+    worker::{Doom, Duty, Worker},
+};
+
+/// How often workers with something to do are looked at.
+const TICK: Duration = Duration::from_millis(50);
+/// Workers that only stay warm are looked at every so many ticks.
+const IDLE_TICKS: u64 = 10;
+/// How often an instance without work looks whether it can give something back.
+const IDLE_LOOK: Duration = Duration::from_secs(60);
+/// What Deno itself takes, in bytes, beside what the limit leaves to a val.
+const ENGINE_BYTES: u64 = 96 << 20;
+
+/// Watches until the runtime is gone.
+pub(crate) async fn watch(shared: Weak<Shared>) {
+    let mut tick = 0_u64;
+    loop {
+        let idle = {
+            let Some(shared) = shared.upgrade() else { return };
+            look(&shared, tick)
+        };
+        tick += 1;
+        if idle {
+            let Some(shared) = shared.upgrade() else { return };
+            shared.pool.shrink_if_idle();
+            // Holding it while waiting would keep a runtime alive that nobody else holds; the wait is bounded.
+            let _ = tokio::time::timeout(IDLE_LOOK, shared.work.notified()).await;
+        } else {
+            tokio::time::sleep(TICK).await;
+        }
+    }
+}
+
+/// One look at everything; says whether there was nothing to look at.
+fn look(shared: &Arc<Shared>, tick: u64) -> bool {
+    let limits = &shared.config.limits;
+    let mut idle = true;
+    for worker in shared.nursery.living() {
+        let duty = worker.duty();
+        if duty == Duty::Blank {
+            continue;
+        }
+        idle = false;
+        let runs = worker.active_runs();
+        if runs.is_empty() && duty == Duty::Serving && !tick.is_multiple_of(IDLE_TICKS) {
+            continue;
+        }
+        if let Some(bytes) = worker.resident_bytes() {
+            worker.memory_seen.fetch_max(bytes, Ordering::Relaxed);
+            if bytes > (limits.memory_mb << 20) + ENGINE_BYTES {
+                worker.kill(Doom::Memory);
+            }
+        }
+        watch_time(&worker, duty, &runs, Duration::from_secs(limits.cpu_seconds));
+    }
+    shared
+        .warm
+        .sweep(Duration::from_secs(limits.warm_seconds), shared.wall());
+    idle
+}
+
+fn watch_time(worker: &Worker, duty: Duty, runs: &[Arc<LiveRun>], most_cpu: Duration) {
+    let now = Instant::now();
+    let cpu = worker.cpu_time();
+    worker.cpu_seen.store(nanos(cpu), Ordering::Relaxed);
+    if worker
+        .last_moment
+        .get()
+        .is_some_and(|moment| now > *moment + TICK)
+    {
+        return worker.kill(Doom::WallTime);
+    }
+    if duty == Duty::Evaluating || runs.is_empty() {
+        // Without a run, time counts from when the worker was last seen to have one.
+        if cpu.saturating_sub(Duration::from_nanos(worker.cpu_given.load(Ordering::Relaxed))) > most_cpu {
+            worker.kill(Doom::CpuTime);
+        }
+        return;
+    }
+    worker.cpu_given.store(nanos(cpu), Ordering::Relaxed);
+    let is_over = |run: &&Arc<LiveRun>| cpu.saturating_sub(run.cpu_began()) > most_cpu;
+    if runs.iter().any(|run| is_over(&run)) {
+        for run in runs {
+            run.stop(if is_over(&run) {
+                Doom::CpuTime
+            } else {
+                Doom::Neighbour
+            });
+        }
+        // It hangs in its own code: nothing on it would ever get on.
+        return worker.kill(Doom::Neighbour);
+    }
+    for run in runs
+        .iter()
+        .filter(|run| run.deadline.get().is_some_and(|deadline| now > *deadline))
+    {
+        run.stop(Doom::WallTime);
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,84 @@
+//! How a worker's Deno is started: what it may reach, and nothing of the host's environment.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use tokio::process::Command;
+
+use crate::RuntimeConfig;
+
+/// Addresses that no val reaches: this machine, private networks, link-local ones with the cloud's metadata, and
+/// multicast. Deno checks them against the address that a name resolved to.
+const PRIVATE_ADDRESSES: &str = "127.0.0.0/8,0.0.0.0/8,10.0.0.0/8,100.64.0.0/10,169.254.0.0/16,172.16.0.0/12,\
+                                 192.168.0.0/16,224.0.0.0/3,[::1],[::]";
+
+/// The origin under which vals are known everywhere: a remote module's import of it must not leave the instance.
+const PUBLIC_HOST: &str = "esm.town";
+
+/// What starts a worker, but for its folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Launch {
+    deno: PathBuf,
+    cache_dir: PathBuf,
+    bootstrap: PathBuf,
+    heap_mb: u64,
+    registry: Option<std::ffi::OsString>,
+}
+
+impl Launch {
+    pub(crate) fn new(config: &RuntimeConfig, bootstrap: PathBuf) -> Self {
+        Self {
+            deno: config.deno.clone(),
+            cache_dir: config.cache_dir.clone(),
+            bootstrap,
+            heap_mb: config.limits.memory_mb,
+            registry: std::env::var_os("NPM_CONFIG_REGISTRY"),
+        }
+    }
+
+    /// The worker's own modules, whose frames no val's stack shows.
+    pub(crate) fn bootstrap_dir(&self) -> &Path {
+        self.bootstrap.parent().unwrap_or(&self.bootstrap)
+    }
+
+    /// The command for a worker whose scratch folder is `dir`.
+    pub(crate) fn command(&self, dir: &Path, stdout: Stdio, stderr: Stdio) -> Command {
+        let mut command = Command::new(&self.deno);
+        command
+            .arg("run")
+            .args([
+                "--no-prompt",
+                "--no-config",
+                "--no-lock",
+                "--no-code-cache",
+                "--node-modules-dir=none",
+            ])
+            // A request's signal tells that the client left, and not that it was answered.
+            .args(["--unstable-no-legacy-abort"])
+            .arg("--allow-env")
+            .arg(format!("--allow-read={}/", dir.display()))
+            .arg(format!("--allow-write={}/", dir.display()))
+            .args(["--allow-net", "--allow-import"])
+            .arg(format!("--deny-net={PRIVATE_ADDRESSES}"))
+            .arg(format!("--deny-import={PRIVATE_ADDRESSES},{PUBLIC_HOST}"))
+            .arg(format!("--v8-flags=--max-old-space-size={}", self.heap_mb))
+            .arg(&self.bootstrap)
+            .current_dir(dir)
+            .env_clear()
+            .env("DENO_DIR", &self.cache_dir)
+            .env("DENO_NO_UPDATE_CHECK", "1")
+            .env("NO_COLOR", "1")
+            .env("HOME", dir)
+            .stdin(Stdio::null())
+            .stdout(stdout)
+            .stderr(stderr)
+            .process_group(0)
+            .kill_on_drop(true);
+        if let Some(registry) = &self.registry {
+            command.env("NPM_CONFIG_REGISTRY", registry);
+        }
+        command
+    }
+}

@@ -1,0 +1,98 @@
+// A worker's life: wait for the one job, load the val, do the job, and end when nothing is left to do.
+
+import { addressOf, inspect, now, startsWith } from "./natives.ts";
+import { receive, send, setKey, stayForHost } from "./channel.ts";
+import { log, newRunLog, setFirstRun } from "./console.ts";
+import { setLongest } from "./errors.ts";
+import { answer } from "./modules.ts";
+import { evaluate, type Evaluation, fail } from "./evaluate.ts";
+import { handlerOf } from "./entry.ts";
+import { retire, serve } from "./serve.ts";
+
+// deno-lint-ignore-file no-explicit-any
+
+const { env } = Deno;
+const queueTask = queueMicrotask;
+
+/** The environment is the job's and nothing of the host's. */
+function setEnvironment(variables: [string, string][]) {
+  // Deno reads the address of the npm registry, where the host has one of its own, when a package is first asked for.
+  const names = Object.keys(env.toObject()).filter((name) => name !== "NPM_CONFIG_REGISTRY");
+  for (const name of names) env.delete(name);
+  for (const [name, value] of variables) {
+    try {
+      env.set(name, value);
+    } catch {
+      // A name that no system takes, as one with `=` in it: there is no way to have such a variable.
+    }
+  }
+}
+
+/** Requests to the instance itself go through a socket of this worker; the network would refuse a private address. */
+function reachInstance(origin: string, path: string) {
+  const native = globalThis.fetch;
+  const client = Deno.createHttpClient({ proxy: { transport: "unix", path } });
+  globalThis.fetch = function fetch(input: any, init?: any) {
+    const address = addressOf(input);
+    if (address === undefined || !startsWith(address, origin)) return native(input, init);
+    const after = address[origin.length];
+    if (after !== undefined && after !== "/" && after !== "?" && after !== "#") return native(input, init);
+    return native(input, { ...init, client });
+  };
+}
+
+/** Errors that nobody caught end the run, or are lines of its log when it is over already. */
+function watchErrors(evaluation: Evaluation) {
+  const uncaught = (event: Event, thrown: unknown) => {
+    let handled = false;
+    event.preventDefault();
+    event.preventDefault = () => {
+      handled = true;
+    };
+    // The val's own listeners come after this one and may say that they took care of it.
+    queueTask(() => {
+      if (handled) return;
+      if (evaluation.over) log(3, `Uncaught ${inspect(thrown)}`);
+      else fail(evaluation, thrown);
+    });
+  };
+  addEventListener("unhandledrejection", (event) => uncaught(event, event.reason));
+  addEventListener("error", (event) => uncaught(event, event.error));
+}
+
+async function hearHost() {
+  for (;;) {
+    const message = await receive();
+    if (message.type === "import") answer(message);
+    else if (message.type === "retire") retire();
+  }
+}
+
+async function serveModule(job: any, evaluation: Evaluation) {
+  try {
+    const began = now();
+    const handler = handlerOf(await import(job.entry), true);
+    evaluation.moduleMs = now() - began;
+    serve(handler, job.logs, job.failure_header);
+    if (evaluation.over) return;
+    evaluation.over = true;
+    send(`{"type":"ready"}`);
+  } catch (error) {
+    fail(evaluation, error);
+  }
+}
+
+const job = await receive();
+setKey(job.key);
+setLongest(job.value);
+setEnvironment(job.env);
+if (job.api !== null) reachInstance(job.api.origin, job.api.socket);
+const run = newRunLog(job.run, job.logs);
+setFirstRun(run);
+const evaluation: Evaluation = { over: false, run, moduleMs: null };
+watchErrors(evaluation);
+// From here on only the val's own work keeps the process: a val that waits for what can never come ends at once.
+stayForHost(false);
+hearHost();
+if (job.kind === "http") serveModule(job, evaluation);
+else evaluate(job, evaluation);

@@ -1,0 +1,108 @@
+// What the worker itself needs of the engine, taken before a val's code is loaded: a val may replace any global and any
+// prototype, and must not reach the worker's own work by that.
+
+// deno-lint-ignore-file no-explicit-any
+const { bind, call } = Function.prototype;
+
+/** `method` as a function whose first argument is `this`, found without any later look-up. */
+export const uncurry = bind.bind(call) as <This, Args extends unknown[], Result>(
+  method: (this: This, ...args: Args) => Result,
+) => (self: This, ...args: Args) => Result;
+
+const getter = (prototype: object, name: string): (self: any) => any =>
+  uncurry(Object.getOwnPropertyDescriptor(prototype, name)!.get!);
+
+export const { defineProperty } = Object;
+export const { apply, ownKeys } = Reflect;
+export const { parse, stringify } = JSON;
+export const now: () => number = performance.now.bind(performance);
+export const { inspect } = Deno;
+export const exit: (code: number) => never = Deno.exit;
+export const cwd: string = Deno.cwd();
+
+export const slice = uncurry(String.prototype.slice);
+export const startsWith = uncurry(String.prototype.startsWith);
+export const mapGet = uncurry(Map.prototype.get);
+export const mapSet = uncurry(Map.prototype.set);
+export const mapDelete = uncurry(Map.prototype.delete);
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+export const encode: (text: string) => Uint8Array<ArrayBuffer> = encoder.encode.bind(encoder) as any;
+export const decode: (bytes: Uint8Array) => string = decoder.decode.bind(decoder);
+/** Of a typed array, past whatever its prototype has become. */
+export const lengthOf: (bytes: Uint8Array) => number = getter(Object.getPrototypeOf(Uint8Array.prototype), "length");
+const bufferOf: (bytes: Uint8Array) => ArrayBuffer = getter(Object.getPrototypeOf(Uint8Array.prototype), "buffer");
+export const NativeBytes = Uint8Array;
+/** The bytes from an offset on; `bytes` must begin where its buffer does. */
+export const bytesFrom = (bytes: Uint8Array, offset: number) => new NativeBytes(bufferOf(bytes), offset, lengthOf(bytes) - offset);
+export const fromBase64: (text: string) => Uint8Array<ArrayBuffer> = (Uint8Array as any).fromBase64.bind(Uint8Array);
+
+export const NativeResponse = Response;
+export const NativeFile = File;
+export const NativeDate = Date;
+export const NativeTypeError = TypeError;
+export const NativePromise = Promise;
+export const NativeMap = Map;
+
+export const requestHeaders: (request: Request) => Headers = getter(Request.prototype, "headers");
+export const requestUrl: (request: Request) => string = getter(Request.prototype, "url");
+export const headersGet = uncurry(Headers.prototype.get);
+const responseStatus: (response: unknown) => number = getter(Response.prototype, "status");
+const urlHref: (url: unknown) => string = getter(URL.prototype, "href");
+
+/** Whether the engine itself takes `value` for a response, whatever `instanceof` has been made to say. */
+export function isResponse(value: unknown): value is Response {
+  try {
+    responseStatus(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The address that `fetch` was given, or nothing if it is none. */
+export function addressOf(input: unknown): string | undefined {
+  if (typeof input === "string") return input;
+  try {
+    return urlHref(input);
+  } catch {
+    try {
+      return requestUrl(input as Request);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Async context: which run a piece of code belongs to, across its promises and timers. */
+export interface Scope<T> {
+  run<Args extends unknown[], Result>(value: T, body: (...args: Args) => Result, ...args: Args): Result;
+  get(): T | undefined;
+}
+
+// The engine's own console and async context are the same that its public modules are made of; taking them here saves
+// loading those modules into every worker.
+const internals = (Deno as any)[(Deno as any).internal];
+export const EngineConsole: new (print: (message: string, level: number) => void) => Record<string, unknown> =
+  internals.Console;
+const { AsyncVariable, setAsyncContext } = internals.core;
+
+export function newScope<T>(): Scope<T> {
+  const variable = new AsyncVariable();
+  const enter = variable.enter.bind(variable);
+  const get = variable.get.bind(variable);
+  return {
+    run(value, body, ...args) {
+      const before = enter(value);
+      try {
+        return apply(body, undefined, args);
+      } finally {
+        setAsyncContext(before);
+      }
+    },
+    get,
+  };
+}
+
+delete (Deno as any)[(Deno as any).internal];
