@@ -124,8 +124,27 @@ impl RunningServer {
         (status, serde_json::from_slice(&body).unwrap_or_default())
     }
 
+    /// Reads a stream until it has this word.
+    async fn wait_for(&self, path: &str, token: &str, word: &str) {
+        let request = Request::get(format!("{}{path}", self.url))
+            .header(header::AUTHORIZATION, format!("Bearer {token}"));
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        let request = request.body(Body::empty()).expect("a request");
+        let mut body = client.request(request).await.expect("an answer").into_body();
+        let mut text = String::new();
+        while !text.contains(word) {
+            let frame = body.frame().await.expect("more").expect("a frame");
+            text.push_str(&String::from_utf8_lossy(&frame.into_data().unwrap_or_default()));
+        }
+    }
+
     async fn get(&self, path: &str, token: &str) -> (StatusCode, Value) {
         self.send(Method::GET, path, token, &Value::Null).await
+    }
+
+    /// Ends it at once, as a power failure would.
+    async fn kill(mut self) {
+        self.child.kill().await.expect("its end");
     }
 
     /// Tells it to end, waits for it, and answers what it printed since it was ready.
@@ -271,6 +290,37 @@ async fn the_first_start_makes_an_owner_with_examples_and_a_link_that_works_once
         "tokens outlive the server"
     );
     assert_eq!(server.end().await, "", "who has a password needs no link");
+}
+
+#[tokio::test]
+async fn what_ran_when_the_server_was_killed_is_lost_with_its_lines_kept() {
+    let folder = folder();
+    let token = last_word(folder.path(), &["user", "create", "eve"], "").await;
+    let server = RunningServer::start(folder.path()).await;
+    let code = "console.log(\"begun\"); await new Promise(() => setInterval(() => {}, 1000));";
+    let (_, val) = server
+        .send(Method::POST, "/v1/vals", &token, &json!({"code": code}))
+        .await;
+    let runs = format!("/v1/vals/{}/runs", val["id"].as_str().expect("an id"));
+    let (status, run) = server.send(Method::POST, &runs, &token, &json!({})).await;
+    assert_eq!(status, StatusCode::ACCEPTED);
+    let path = format!("/v1/runs/{}", run["id"].as_str().expect("an id"));
+    // The stream has the line once it was printed; a list has what the store has.
+    server.wait_for(&format!("{path}/events"), &token, "begun").await;
+    assert_eq!(server.get(&runs, &token).await.1["data"][0]["status"], "running");
+    server.kill().await;
+
+    let server = RunningServer::start(folder.path()).await;
+    let (_, run) = server.get(&path, &token).await;
+    assert_eq!(
+        (&run["status"], &run["logs"][0]["message"]),
+        (&json!("lost"), &json!("begun"))
+    );
+    assert!(
+        run["error"]["message"].is_string() && run["runEndAt"].is_string(),
+        "{run}"
+    );
+    server.end().await;
 }
 
 #[tokio::test]

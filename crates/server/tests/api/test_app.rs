@@ -69,14 +69,6 @@ impl TestApp {
         Self::over(server, store, folder)
     }
 
-    /// Ends the server as a signal would.
-    pub(crate) async fn shutdown(self) {
-        self.server
-            .shutdown(std::time::Duration::from_secs(5))
-            .await
-            .expect("an end");
-    }
-
     async fn open(folder: &TempDir, settings: Settings) -> (Arc<Config>, Store) {
         let settings = Settings {
             data_dir: Some(folder.path().join("data")),
