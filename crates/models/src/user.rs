@@ -90,15 +90,11 @@ impl MeUpdate {
 
     /// Each part that breaks a rule: the field's name and a sentence.
     pub fn problems(&self) -> Vec<(&'static str, &'static str)> {
-        let too_long = |field: &Option<Option<String>>, most: usize| {
-            field
-                .as_ref()
-                .and_then(Option::as_ref)
-                .is_some_and(|text| text.chars().count() > most)
-        };
         let mut problems = Vec::new();
-        if too_long(&self.bio, Self::BIO_MAX_CHARS) {
-            problems.push(("bio", "a bio has at most 500 characters"));
+        if let Some(Some(bio)) = &self.bio
+            && (bio.chars().count() > Self::BIO_MAX_CHARS || bio.contains('\0'))
+        {
+            problems.push(("bio", "a bio has at most 500 characters, and no NUL"));
         }
         if let Some(Some(email)) = &self.email
             && (email.chars().count() > Self::EMAIL_MAX_CHARS
@@ -108,7 +104,9 @@ impl MeUpdate {
             problems.push(("email", "an e-mail address is written like ada@example.com"));
         }
         if let Some(Some(url)) = &self.profile_image_url
-            && (url.chars().count() > Self::IMAGE_URL_MAX_CHARS || !url.starts_with("https://"))
+            && (url.chars().count() > Self::IMAGE_URL_MAX_CHARS
+                || !url.starts_with("https://")
+                || url.chars().any(char::is_control))
         {
             problems.push((
                 "profileImageUrl",
@@ -189,6 +187,8 @@ mod tests {
             r#"{"email":"a b@x"}"#,
             r#"{"profileImageUrl":"javascript:alert(1)"}"#,
             r#"{"profileImageUrl":"http://x"}"#,
+            r#"{"profileImageUrl":"https://x/\u0000"}"#,
+            r#"{"bio":"a\u0000b"}"#,
         ] {
             assert_eq!(update(bad).problems().len(), 1, "{bad}");
         }

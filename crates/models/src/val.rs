@@ -228,7 +228,9 @@ impl NewVal {
 
     /// Each part that breaks a rule: the field's name and a sentence.
     pub fn problems(&self) -> Vec<(&'static str, &'static str)> {
-        text_problems(Some(&self.code), self.readme.as_deref())
+        let mut problems = text_problems(Some(&self.code), self.readme.as_deref());
+        problems.extend(self.schedule.iter().flat_map(NewSchedule::problems));
+        problems
     }
 }
 
@@ -264,7 +266,9 @@ pub struct ValUpdate {
 impl ValUpdate {
     /// Each part that breaks a rule: the field's name and a sentence.
     pub fn problems(&self) -> Vec<(&'static str, &'static str)> {
-        text_problems(None, self.readme.as_deref())
+        let mut problems = text_problems(None, self.readme.as_deref());
+        problems.extend(self.schedule.iter().flatten().flat_map(NewSchedule::problems));
+        problems
     }
 }
 
@@ -303,6 +307,25 @@ pub struct ValFilter {
     /// Only vals of this user; for lists that aren't one user's anyway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
+}
+
+impl ValFilter {
+    /// The most characters that the text to look for may have.
+    const QUERY_MAX_CHARS: usize = 512;
+
+    /// Each part that breaks a rule: the field's name and a sentence.
+    pub fn problems(&self) -> Vec<(&'static str, &'static str)> {
+        self.query
+            .iter()
+            .filter(|query| query.chars().count() > Self::QUERY_MAX_CHARS || query.contains('\0'))
+            .map(|_| {
+                (
+                    "query",
+                    "the text to look for has at most 512 characters, and no NUL",
+                )
+            })
+            .collect()
+    }
 }
 
 /// The rules that code and readme have wherever they are sent.

@@ -82,8 +82,13 @@ impl NewVersion {
         let message = self
             .message
             .as_ref()
-            .filter(|message| message.chars().count() > MESSAGE_MAX_CHARS)
-            .map(|_| ("message", "a version's message has at most 500 characters"));
+            .filter(|message| message.chars().count() > MESSAGE_MAX_CHARS || message.contains('\0'))
+            .map(|_| {
+                (
+                    "message",
+                    "a version's message has at most 500 characters, and no NUL",
+                )
+            });
         crate::val::text_problems(Some(&self.code), self.readme.as_deref())
             .into_iter()
             .chain(message)

@@ -21,9 +21,10 @@ pub mod gateway;
 pub mod static_app;
 
 mod app;
-pub mod server;
 mod examples;
 mod first_start;
+pub mod listen;
 pub mod routes;
+pub mod server;
 
 pub use app::App;

@@ -79,7 +79,7 @@ impl Server {
             run_tokens.clone(),
             runtime.clone(),
         );
-        let state = AppState::new(config, store, runs, run_tokens)?;
+        let state = AppState::new(config, store, runs, run_tokens);
         Ok(Self {
             app: App::new(state.clone()),
             state,

@@ -32,20 +32,15 @@ pub struct App {
 
 impl AppState {
     /// The state around these parts.
-    pub fn new(
-        config: Arc<Config>,
-        store: Store,
-        runs: RunService,
-        run_tokens: RunTokens,
-    ) -> anyhow::Result<Self> {
-        Ok(Self(Arc::new(App {
+    pub fn new(config: Arc<Config>, store: Store, runs: RunService, run_tokens: RunTokens) -> Self {
+        Self(Arc::new(App {
             config,
             store,
             runs,
             run_tokens,
-            passwords: Passwords::new()?,
+            passwords: Passwords::new(),
             sign_ins: Throttle::new(),
-        })))
+        }))
     }
 }
 

@@ -136,6 +136,10 @@ impl Store {
         {
             return Ok(user);
         }
+        // What can't be a name is nobody's; PostgreSQL would refuse some of it as text.
+        if name.parse::<Username>().is_err() {
+            return Err(StoreError::NotFound("user"));
+        }
         let hint = caches.usernames.ticket(&key);
         let row = user::Entity::find()
             .filter(user::Column::UsernameKey.eq(key.as_str()))

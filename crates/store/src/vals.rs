@@ -8,7 +8,7 @@ mod names;
 use std::sync::Arc;
 
 use hamlet_models::{
-    Author, NewSchedule, NewVal, NewVersion, Privacy, PutVal, Timestamp, UserId, ValId, ValKind, ValName,
+    Author, NewSchedule, NewVal, NewVersion, Privacy, PutVal, Timestamp, UserId, Username, ValId, ValKind, ValName,
     ValUpdate, VersionNumber,
 };
 use sea_orm::{
@@ -145,6 +145,10 @@ impl Store {
             && val.owner.username.as_str().eq_ignore_ascii_case(&username)
         {
             return Ok(val);
+        }
+        // What can't be a name is nobody's; PostgreSQL would refuse some of it as text.
+        if username.parse::<Username>().is_err() || name.parse::<ValName>().is_err() {
+            return Err(StoreError::NotFound("val"));
         }
         let hint = caches.val_names.ticket(&key);
         let named = Expr::col((user::Entity, user::Column::UsernameKey))

@@ -9,23 +9,25 @@ use argon2::{
 };
 use tokio::sync::Semaphore;
 
+/// What a password is checked against where there is none, so that the answer takes as long. That some password may
+/// fit it opens nothing.
+const NOBODY: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
 /// Hashes and checks passwords.
 #[derive(Clone)]
 pub struct Passwords {
     /// Each hash takes 19 MB and a processor: more at once would only starve the rest.
     places: Arc<Semaphore>,
-    /// What a password is checked against where there is none, so that the answer takes as long.
-    nobody: Arc<str>,
 }
 
 impl Passwords {
-    /// Ready to hash; takes the time of one hash.
-    pub fn new() -> anyhow::Result<Self> {
+    /// Ready to hash.
+    pub fn new() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self {
+        Self {
             places: Arc::new(Semaphore::new(processors.div_ceil(2))),
-            nobody: hash(&super::new_secret())?.into(),
-        })
+        }
     }
 
     /// The hash to keep of a password.
@@ -38,7 +40,7 @@ impl Passwords {
     pub async fn verify(&self, password: String, hash: Option<&str>) -> anyhow::Result<bool> {
         let _place = self.places.acquire().await.context("the server is ending")?;
         let known = hash.is_some();
-        let hash = hash.unwrap_or(&self.nobody).to_owned();
+        let hash = hash.unwrap_or(NOBODY).to_owned();
         let same = tokio::task::spawn_blocking(move || {
             let hash =
                 PasswordHash::new(&hash).map_err(|error| anyhow!("a stored password hash: {error}"))?;
@@ -49,6 +51,12 @@ impl Passwords {
             )
         });
         Ok(same.await?? && known)
+    }
+}
+
+impl Default for Passwords {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -63,9 +71,23 @@ fn hash(password: &str) -> anyhow::Result<String> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn checking_against_nobody_costs_as_much_as_against_someone() {
+        let cost = |hash: &str| {
+            let hash = PasswordHash::new(hash).expect("a hash");
+            (
+                hash.algorithm,
+                hash.version,
+                hash.params,
+                hash.hash.map(|output| output.len()),
+            )
+        };
+        assert_eq!(cost(NOBODY), cost(&hash("someone's password").expect("a hash")));
+    }
+
     #[tokio::test]
     async fn a_hash_fits_its_own_password_alone() {
-        let passwords = Passwords::new().expect("passwords");
+        let passwords = Passwords::new();
         let hash = passwords.hash("correct horse".into()).await.expect("a hash");
         assert!(hash.starts_with("$argon2id$"), "{hash}");
         for (password, same) in [("correct horse", true), ("correct hors", false), ("", false)] {

@@ -1,9 +1,8 @@
 //! `hamlet serve`.
 
-use std::{io::IsTerminal, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{io::IsTerminal, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use axum::{ServiceExt, extract::Request, serve::ListenerExt};
 use clap::Args;
 use hamlet_store::{Store, StoreRole};
 use tokio::{
@@ -15,9 +14,9 @@ use tracing_subscriber::EnvFilter;
 
 use super::print;
 use crate::{
-    App,
     config::{Config, LogFormat, Settings},
     first_start,
+    listen::listen,
     server::Server,
 };
 
@@ -38,6 +37,7 @@ impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let config = Config::try_from(self.settings.over_file(self.config.as_deref())?)?;
         write_log_as(config.log_format);
+        let end = told_to_end()?;
         let store = Store::open(&config.store(StoreRole::Server)).await?;
         let listener = TcpListener::bind(config.listen)
             .await
@@ -63,8 +63,7 @@ impl Serve {
             ))?;
             print(format_args!("A password, set in the settings, ends these links."))?;
         }
-        answer_until_told_to_end(listener, server.app.clone()).await?;
-
+        listen(listener, server.app.clone(), end, GRACE).await;
         server.shutdown(GRACE).await?;
         tracing::info!("ended");
         Ok(())
@@ -87,44 +86,17 @@ fn write_log_as(format: LogFormat) {
     }
 }
 
-/// Answers requests until a signal comes, and those under way for a while after it.
-async fn answer_until_told_to_end(listener: TcpListener, app: App) -> anyhow::Result<()> {
-    let (end, mut ended) = watch::channel(false);
-    let signals = async move {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
+/// Turns true when the process is told to end.
+fn told_to_end() -> anyhow::Result<watch::Receiver<bool>> {
+    let (end, ended) = watch::channel(false);
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::spawn(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
         tracing::info!("ending: no new work is taken");
         end.send_replace(true);
-        std::io::Result::Ok(())
-    };
-    let mut stop = ended.clone();
-    let listener = listener.tap_io(|stream| {
-        // Answers are written whole: waiting to fill a packet only delays them.
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "no TCP_NODELAY");
-        }
     });
-    let make = ServiceExt::<Request>::into_make_service_with_connect_info::<SocketAddr>(app);
-    let serving = axum::serve(listener, make).with_graceful_shutdown(async move {
-        // An error means that the sender is gone, which is an end too.
-        let _ = stop.wait_for(|ended| *ended).await;
-    });
-    tokio::spawn(async move {
-        if let Err(error) = signals.await {
-            tracing::error!(%error, "can't wait for signals");
-        }
-    });
-    let limit = async move {
-        let _ = ended.wait_for(|ended| *ended).await;
-        tokio::time::sleep(GRACE).await;
-    };
-    tokio::select! {
-        served = serving.into_future() => served?,
-        () = limit => tracing::warn!("some requests did not end in time: their connections are cut"),
-    }
-    Ok(())
+    Ok(ended)
 }

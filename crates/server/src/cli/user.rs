@@ -75,5 +75,5 @@ async fn hash_of_password_on_stdin() -> anyhow::Result<String> {
     if let Some(problem) = PasswordChange::problem(&password) {
         bail!("{problem}: send one on the first line of standard input");
     }
-    Passwords::new()?.hash(password).await
+    Passwords::new().hash(password).await
 }

@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use hamlet_models::{Me, MeUpdate, PasswordChange};
+use hamlet_models::{Me, MeUpdate, PasswordChange, Scope};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::sessions::start_session;
@@ -69,6 +69,9 @@ async fn change_password(
             return Err(ApiError::invalid("current", "this is not the password in force"));
         }
         state.sign_ins.succeeded(name, address);
+    } else if let Some(scope) = Scope::all().find(|&scope| !user.scopes.has(scope)) {
+        // A password opens everything: a token that can't must not set the first one.
+        return Err(ApiError::MissingScope(scope));
     }
     let hash = state
         .passwords

@@ -14,8 +14,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     auth::{
-        Credential, MaybeUser, SESSION_SECONDS, USER_READ, by_secret, must_be_same_origin, new_secret, session_cookie,
-        session_cookie_gone, session_of,
+        Credential, MaybeUser, SESSION_SECONDS, USER_READ, by_secret, must_be_same_origin, new_secret,
+        session_cookie, session_cookie_gone, session_of,
     },
     clock,
     error::{ApiError, ApiResult},

@@ -46,6 +46,7 @@ async fn list_user_vals(
     ApiQuery(filter): ApiQuery<ValFilter>,
 ) -> ApiResult<Json<Page<BasicVal>>> {
     viewer.must_have(VAL_READ)?;
+    ApiError::check(filter.problems())?;
     state.store.get_user(user_id).await?;
     let scope = ValScope {
         owner: Some(user_id),

@@ -49,7 +49,7 @@ async fn a_wrong_method_is_told_the_right_ones() {
             &["GET", "HEAD", "PUT", "DELETE"],
         ),
         (Method::POST, "/v1/me", &["GET", "PUT"]),
-        (Method::GET, "/v1/session", &["POST", "DELETE"]),
+        (Method::PUT, "/v1/session", &["GET", "POST", "DELETE"]),
     ] {
         let answer = app.anonymous().send(method.clone(), path, Body::empty()).await;
         answer.refused(ProblemCode::MethodNotAllowed);

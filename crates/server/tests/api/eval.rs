@@ -1,7 +1,7 @@
 //! Evaluating code without keeping it, on the real Deno.
 
 use axum::http::StatusCode;
-use hamlet_models::{BasicVal, BaseRun, FullRun, Page, ProblemCode, RunStatus, Trigger};
+use hamlet_models::{BaseRun, BasicVal, FullRun, Page, ProblemCode, RunStatus, Trigger};
 use hamlet_server::config::Settings;
 use serde_json::{Value, json};
 
@@ -13,7 +13,11 @@ async fn an_expression_a_function_and_a_module_each_give_a_value() {
     let ada = app.user("ada").await;
     for (code, args, value) in [
         ("1 + 1", json!([]), json!(2)),
-        ("({ a: [1, \"two\", null] })", json!([]), json!({"a": [1, "two", null]})),
+        (
+            "({ a: [1, \"two\", null] })",
+            json!([]),
+            json!({"a": [1, "two", null]}),
+        ),
         ("(a: number, b: number) => a * b", json!([6, 7]), json!(42)),
         ("async (name) => `hi ${name}`", json!(["Bo"]), json!("hi Bo")),
         ("const n: number = 3; export default n + 1;", json!([]), json!(4)),
@@ -38,23 +42,38 @@ async fn an_expression_in_the_address_keeps_its_slashes_and_pluses() {
 async fn code_that_fails_is_the_callers_own_fault() {
     let app = TestApp::running().await;
     let ada = app.user("ada").await;
-    for (code, name) in [("(() => { throw new RangeError(\"too far\") })()", "RangeError"), ("let let = 1", "SyntaxError")] {
+    for (code, name) in [
+        ("(() => { throw new RangeError(\"too far\") })()", "RangeError"),
+        ("let let = 1", "SyntaxError"),
+    ] {
         let answer = ada.post("/v1/eval", &json!({"code": code})).await;
         answer.refused(ProblemCode::EvaluationFailed);
         assert_eq!(answer.status, StatusCode::BAD_REQUEST);
         let body: Value = serde_json::from_slice(&answer.body).expect("JSON");
-        assert_eq!((&body["type"], &body["name"]), (&json!("error"), &json!(name)), "{body}");
+        assert_eq!(
+            (&body["type"], &body["name"]),
+            (&json!("error"), &json!(name)),
+            "{body}"
+        );
         assert!(body["stack"].is_string() && body["error"].is_string());
         assert_eq!(answer.header("x-should-retry"), "");
     }
-    ada.post("/v1/eval", &json!({"code": ""})).await.refused(ProblemCode::Invalid);
-    ada.post("/v1/eval", &json!({})).await.refused(ProblemCode::Invalid);
+    ada.post("/v1/eval", &json!({"code": ""}))
+        .await
+        .refused(ProblemCode::Invalid);
+    ada.post("/v1/eval", &json!({}))
+        .await
+        .refused(ProblemCode::Invalid);
     ada.get("/v1/eval/1?args=x").await.refused(ProblemCode::Invalid);
 }
 
 #[tokio::test]
 async fn code_that_never_ends_is_ended() {
-    let app = TestApp::running_with(Settings { wall_seconds: Some(1), ..Settings::default() }).await;
+    let app = TestApp::running_with(Settings {
+        wall_seconds: Some(1),
+        ..Settings::default()
+    })
+    .await;
     let ada = app.user("ada").await;
     let answer = ada.post("/v1/eval", &json!({"code": "while (true);"})).await;
     answer.refused(ProblemCode::RunTimedOut);
@@ -65,10 +84,19 @@ async fn code_that_never_ends_is_ended() {
 async fn an_evaluation_is_a_run_of_its_caller_and_no_val() {
     let app = TestApp::running().await;
     let (ada, eve) = (app.user("ada").await, app.user("eve").await);
-    ada.post("/v1/eval", &json!({"code": "(n) => { console.log(n); return n; }", "args": [7]})).await;
+    ada.post(
+        "/v1/eval",
+        &json!({"code": "(n) => { console.log(n); return n; }", "args": [7]}),
+    )
+    .await;
     let runs: Page<BaseRun> = ada.get("/v1/me/runs").await.json();
-    let [run] = runs.data.as_slice() else { panic!("one evaluation makes one run: {runs:?}") };
-    assert_eq!((run.status, run.trigger, run.val_id, run.version), (RunStatus::Ok, Trigger::Eval, None, None));
+    let [run] = runs.data.as_slice() else {
+        panic!("one evaluation makes one run: {runs:?}")
+    };
+    assert_eq!(
+        (run.status, run.trigger, run.val_id, run.version),
+        (RunStatus::Ok, Trigger::Eval, None, None)
+    );
     let path = format!("/v1/runs/{}", run.id);
     let full: FullRun = ada.get(&path).await.json();
     assert_eq!((full.args, full.return_value), (Some(json!([7])), Some(json!(7))));
@@ -83,10 +111,21 @@ async fn an_evaluation_is_a_run_of_its_caller_and_no_val() {
 async fn only_who_may_run_may_evaluate() {
     let app = TestApp::running().await;
     let ada = app.user("ada").await;
-    app.anonymous().post("/v1/eval", &json!({"code": "1"})).await.refused(ProblemCode::SignedOut);
-    app.anonymous().get("/v1/eval/1").await.refused(ProblemCode::SignedOut);
-    let reader = app.token(&ada, [hamlet_server::auth::RUN_READ].into_iter().collect()).await;
-    reader.post("/v1/eval", &json!({"code": "1"})).await.refused(ProblemCode::MissingScope);
+    app.anonymous()
+        .post("/v1/eval", &json!({"code": "1"}))
+        .await
+        .refused(ProblemCode::SignedOut);
+    app.anonymous()
+        .get("/v1/eval/1")
+        .await
+        .refused(ProblemCode::SignedOut);
+    let reader = app
+        .token(&ada, [hamlet_server::auth::RUN_READ].into_iter().collect())
+        .await;
+    reader
+        .post("/v1/eval", &json!({"code": "1"}))
+        .await
+        .refused(ProblemCode::MissingScope);
     let runs: Page<BaseRun> = ada.get("/v1/me/runs").await.json();
     assert!(runs.data.is_empty(), "what is refused makes no run");
 }

@@ -28,13 +28,18 @@ impl Visit {
     }
 
     fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().expect("text"))
     }
 }
 
 /// A request to a val's address.
 fn at(method: Method, label: &str, path: &str) -> Builder {
-    Request::builder().method(method).uri(path).header(header::HOST, format!("{label}.localhost:8787"))
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .header(header::HOST, format!("{label}.localhost:8787"))
 }
 
 async fn visit(app: &TestApp, request: Builder) -> Visit {
@@ -42,10 +47,18 @@ async fn visit(app: &TestApp, request: Builder) -> Visit {
 }
 
 async fn visit_with(app: &TestApp, request: Builder, body: Body) -> Visit {
-    let response = app.app.clone().answer(request.body(body).expect("a request")).await;
+    let response = app
+        .app
+        .clone()
+        .answer(request.body(body).expect("a request"))
+        .await;
     let (head, body) = response.into_parts();
     let body = body.collect().await.expect("a body").to_bytes();
-    Visit { status: head.status, headers: head.headers, body }
+    Visit {
+        status: head.status,
+        headers: head.headers,
+        body,
+    }
 }
 
 async fn get(app: &TestApp, label: &str, path: &str) -> Visit {
@@ -57,8 +70,14 @@ async fn page(owner: &Client, name: &str, privacy: Privacy, code: &str) -> Exten
 }
 
 async fn runs_of(owner: &Client, val: &ExtendedVal) -> Vec<FullRun> {
-    let runs: Page<BaseRun> = owner.get(&format!("/v1/vals/{}/runs?limit=100", val.id)).await.json();
-    let full = runs.data.iter().map(async |run| owner.get(&format!("/v1/runs/{}", run.id)).await.json());
+    let runs: Page<BaseRun> = owner
+        .get(&format!("/v1/vals/{}/runs?limit=100", val.id))
+        .await
+        .json();
+    let full = runs
+        .data
+        .iter()
+        .map(async |run| owner.get(&format!("/v1/runs/{}", run.id)).await.json());
     join_all(full).await
 }
 
@@ -71,15 +90,24 @@ async fn a_val_answers_at_its_host_and_leaves_a_run() {
     let code = "export default (request: Request) => {\n  console.log(\"asked\");\n\
         return Response.json({ method: request.method, url: request.url }, { status: 202 });\n};";
     let val = page(&ada, "hello", Privacy::Public, code).await;
-    assert_eq!(val.links.endpoint.as_deref(), Some("http://ada-hello.localhost:8787"));
+    assert_eq!(
+        val.links.endpoint.as_deref(),
+        Some("http://ada-hello.localhost:8787")
+    );
 
     let answer = visit(&app, at(Method::DELETE, "ada-hello", "/a/b?c=d")).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED);
     let seen: Value = serde_json::from_str(answer.text()).expect("JSON");
-    assert_eq!(seen, json!({"method": "DELETE", "url": "http://ada-hello.localhost:8787/a/b?c=d"}));
+    assert_eq!(
+        seen,
+        json!({"method": "DELETE", "url": "http://ada-hello.localhost:8787/a/b?c=d"})
+    );
 
     let [run] = <[FullRun; 1]>::try_from(runs_of(&ada, &val).await).expect("one request makes one run");
-    assert_eq!((run.status, run.trigger, run.version), (RunStatus::Ok, Trigger::Http, Some(0)));
+    assert_eq!(
+        (run.status, run.trigger, run.version),
+        (RunStatus::Ok, Trigger::Http, Some(0))
+    );
     let request = run.request.clone().expect("the request");
     assert_eq!((request.method.as_str(), request.status), ("DELETE", Some(202)));
     assert_eq!(request.url, "http://ada-hello.localhost:8787/a/b?c=d");
@@ -91,7 +119,11 @@ async fn a_val_answers_under_its_name_in_any_case_and_under_its_id() {
     let app = TestApp::running().await;
     let ada = app.user("Ada-Lovelace").await;
     let val = page(&ada, "helloThere", Privacy::Public, HELLO).await;
-    for label in ["ada-lovelace-hellothere", "ADA-LOVELACE-HELLOTHERE", &val.id.0.as_simple().to_string()] {
+    for label in [
+        "ada-lovelace-hellothere",
+        "ADA-LOVELACE-HELLOTHERE",
+        &val.id.0.as_simple().to_string(),
+    ] {
         assert_eq!(get(&app, label, "/").await.text(), "hello", "{label}");
     }
 }
@@ -102,25 +134,49 @@ async fn names_too_long_for_a_host_are_replaced_by_the_id() {
     let ada = app.user(&"a".repeat(32)).await;
     let val = page(&ada, &"v".repeat(48), Privacy::Public, HELLO).await;
     let endpoint = val.links.endpoint.clone().expect("an address");
-    assert_eq!(endpoint, format!("http://{}.localhost:8787", val.id.0.as_simple()));
-    assert_eq!(get(&app, &val.id.0.as_simple().to_string(), "/").await.text(), "hello");
+    assert_eq!(
+        endpoint,
+        format!("http://{}.localhost:8787", val.id.0.as_simple())
+    );
+    assert_eq!(
+        get(&app, &val.id.0.as_simple().to_string(), "/").await.text(),
+        "hello"
+    );
 }
 
 #[tokio::test]
 async fn a_host_without_an_http_val_is_a_page_that_says_so() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.write_val("script", ValKind::Script, Privacy::Public, "1").await;
-    ada.write_val("secret", ValKind::Script, Privacy::Private, "1").await;
-    for (label, word) in [("ada-missing", "No val"), ("nobody", "No val"), ("ada-secret", "No val"), ("ada-script", "Not an HTTP val")] {
+    ada.write_val("script", ValKind::Script, Privacy::Public, "1")
+        .await;
+    ada.write_val("secret", ValKind::Script, Privacy::Private, "1")
+        .await;
+    for (label, word) in [
+        ("ada-missing", "No val"),
+        ("nobody", "No val"),
+        ("ada-secret", "No val"),
+        ("ada-script", "Not an HTTP val"),
+    ] {
         let answer = get(&app, label, "/").await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{label}");
         assert!(answer.header("content-type").starts_with("text/html"));
-        assert!(answer.text().contains(word) && !answer.text().contains("<script"), "{}", answer.text());
+        assert!(
+            answer.text().contains(word) && !answer.text().contains("<script"),
+            "{}",
+            answer.text()
+        );
     }
-    let json = visit(&app, at(Method::GET, "ada-missing", "/").header(header::ACCEPT, "application/json")).await;
+    let json = visit(
+        &app,
+        at(Method::GET, "ada-missing", "/").header(header::ACCEPT, "application/json"),
+    )
+    .await;
     let problem: hamlet_models::Problem = serde_json::from_slice(&json.body).expect("a problem");
-    assert_eq!((json.status, problem.code), (StatusCode::NOT_FOUND, ProblemCode::NotFound));
+    assert_eq!(
+        (json.status, problem.code),
+        (StatusCode::NOT_FOUND, ProblemCode::NotFound)
+    );
 }
 
 #[tokio::test]
@@ -133,17 +189,44 @@ async fn a_private_val_answers_its_owner_alone_and_never_sees_the_token() {
     let with = |label: &str, value: &str| at(Method::GET, label, "/").header(header::AUTHORIZATION, value);
 
     let missing = get(&app, "ada-missing", "/").await;
-    let reader = app.token(&ada, [hamlet_server::auth::RUN_READ].into_iter().collect()).await;
-    for stranger in [at(Method::GET, "ada-secret", "/"), with("ada-secret", eve.authorization()), with("ada-secret", "Bearer hmlt_unknown")] {
+    let reader = app
+        .token(&ada, [hamlet_server::auth::RUN_READ].into_iter().collect())
+        .await;
+    for stranger in [
+        at(Method::GET, "ada-secret", "/"),
+        with("ada-secret", eve.authorization()),
+        with("ada-secret", "Bearer hmlt_unknown"),
+    ] {
         let answer = visit(&app, stranger).await;
-        assert_eq!((answer.status, answer.text()), (missing.status, missing.text()), "as if there were none");
+        assert_eq!(
+            (answer.status, answer.text()),
+            (missing.status, missing.text()),
+            "as if there were none"
+        );
     }
-    assert_eq!(visit(&app, with("ada-secret", reader.authorization())).await.status, StatusCode::FORBIDDEN);
-    assert!(runs_of(&ada, &val).await.is_empty(), "who is refused starts no run");
+    assert_eq!(
+        visit(&app, with("ada-secret", reader.authorization()))
+            .await
+            .status,
+        StatusCode::FORBIDDEN
+    );
+    assert!(
+        runs_of(&ada, &val).await.is_empty(),
+        "who is refused starts no run"
+    );
 
-    assert_eq!(visit(&app, with("ada-secret", ada.authorization())).await.text(), "auth: null");
-    assert_eq!(visit(&app, with("ada-open", eve.authorization())).await.text(), "auth: null");
-    assert_eq!(visit(&app, with("ada-open", "Bearer of-its-own")).await.text(), "auth: Bearer of-its-own");
+    assert_eq!(
+        visit(&app, with("ada-secret", ada.authorization())).await.text(),
+        "auth: null"
+    );
+    assert_eq!(
+        visit(&app, with("ada-open", eve.authorization())).await.text(),
+        "auth: null"
+    );
+    assert_eq!(
+        visit(&app, with("ada-open", "Bearer of-its-own")).await.text(),
+        "auth: Bearer of-its-own"
+    );
 }
 
 #[tokio::test]
@@ -162,14 +245,23 @@ async fn any_page_may_call_a_val_that_does_not_say_otherwise() {
 
     let answer = get(&app, "ada-open", "/").await;
     assert_eq!(answer.header("access-control-allow-origin"), "*");
-    assert_eq!(answer.header("access-control-allow-methods"), "GET, HEAD, PUT, PATCH, POST, DELETE");
+    assert_eq!(
+        answer.header("access-control-allow-methods"),
+        "GET, HEAD, PUT, PATCH, POST, DELETE"
+    );
     let preflight = visit(&app, ask("ada-open")).await;
     assert_eq!((preflight.status, preflight.text()), (StatusCode::NO_CONTENT, ""));
     assert_eq!(preflight.header("access-control-allow-origin"), "*");
     assert_eq!(preflight.header("access-control-allow-headers"), "x-one, x-two");
 
     let answer = get(&app, "ada-closed", "/").await;
-    assert_eq!((answer.text(), answer.headers.contains_key("access-control-allow-methods")), ("mine", false));
+    assert_eq!(
+        (
+            answer.text(),
+            answer.headers.contains_key("access-control-allow-methods")
+        ),
+        ("mine", false)
+    );
     let preflight = visit(&app, ask("ada-closed")).await;
     assert_eq!((preflight.status, preflight.text()), (StatusCode::OK, "mine"));
     assert_eq!(preflight.header("access-control-allow-origin"), "");
@@ -185,21 +277,47 @@ async fn a_failed_run_shows_its_message_and_its_stack_to_the_owner_only() {
     let ask = || at(Method::GET, "ada-broken", "/");
 
     let page = visit(&app, ask().header(header::ACCEPT, "text/html")).await;
-    assert_eq!((page.status, page.header("x-should-retry")), (StatusCode::BAD_GATEWAY, "false"));
-    assert!(page.header("content-security-policy").starts_with("default-src 'none'"));
-    assert!(page.text().contains("Error: &lt;b&gt;no&lt;/b&gt;"), "{}", page.text());
-    assert!(!page.text().contains("/v/ada/broken") && !page.text().contains("<script"), "{}", page.text());
+    assert_eq!(
+        (page.status, page.header("x-should-retry")),
+        (StatusCode::BAD_GATEWAY, "false")
+    );
+    assert!(
+        page.header("content-security-policy")
+            .starts_with("default-src 'none'")
+    );
+    assert!(
+        page.text().contains("Error: &lt;b&gt;no&lt;/b&gt;"),
+        "{}",
+        page.text()
+    );
+    assert!(
+        !page.text().contains("/v/ada/broken") && !page.text().contains("<script"),
+        "{}",
+        page.text()
+    );
     let theirs = visit(&app, ask().header(header::AUTHORIZATION, eve.authorization())).await;
     assert!(!theirs.text().contains("/v/ada/broken"), "{}", theirs.text());
     let own = visit(&app, ask().header(header::AUTHORIZATION, ada.authorization())).await;
     assert!(own.text().contains("/v/ada/broken?v=0:2:9"), "{}", own.text());
 
     let json = visit(&app, ask().header(header::ACCEPT, "application/json")).await;
-    assert_eq!((json.status, json.header("content-type")), (StatusCode::BAD_GATEWAY, "application/json"));
+    assert_eq!(
+        (json.status, json.header("content-type")),
+        (StatusCode::BAD_GATEWAY, "application/json")
+    );
     let problem: Value = serde_json::from_slice(&json.body).expect("JSON");
-    assert_eq!((&problem["code"], problem.get("stack")), (&json!("run_failed"), None));
+    assert_eq!(
+        (&problem["code"], problem.get("stack")),
+        (&json!("run_failed"), None)
+    );
     for run in runs_of(&ada, &val).await {
-        assert_eq!((run.status, run.request.as_ref().and_then(|request| request.status)), (RunStatus::Error, Some(502)));
+        assert_eq!(
+            (
+                run.status,
+                run.request.as_ref().and_then(|request| request.status)
+            ),
+            (RunStatus::Error, Some(502))
+        );
     }
 }
 
@@ -207,7 +325,13 @@ async fn a_failed_run_shows_its_message_and_its_stack_to_the_owner_only() {
 async fn an_answer_that_is_no_response_is_a_failed_run() {
     let app = TestApp::running().await;
     let ada = app.user("ada").await;
-    page(&ada, "text", Privacy::Public, "export default () => \"just text\";").await;
+    page(
+        &ada,
+        "text",
+        Privacy::Public,
+        "export default () => \"just text\";",
+    )
+    .await;
     assert_eq!(get(&app, "ada-text", "/").await.status, StatusCode::BAD_GATEWAY);
 }
 
@@ -224,7 +348,9 @@ async fn an_answer_streams_while_the_val_still_writes_it() {
             stream.enqueue(bytes(\"one\")); await asked; stream.enqueue(bytes(\"two\")); stream.close();\n\
           } }));\n};";
     let val = page(&ada, "parts", Privacy::Public, code).await;
-    let request = at(Method::GET, "ada-parts", "/").body(Body::empty()).expect("a request");
+    let request = at(Method::GET, "ada-parts", "/")
+        .body(Body::empty())
+        .expect("a request");
     let response: Response = app.app.clone().answer(request).await;
     let mut body = response.into_body().into_data_stream();
     assert_eq!(body.next().await.expect("a part").expect("bytes"), "one");
@@ -234,20 +360,36 @@ async fn an_answer_streams_while_the_val_still_writes_it() {
         rest.push_str(std::str::from_utf8(&part.expect("bytes")).expect("UTF-8"));
     }
     assert_eq!(rest, "two");
-    assert!(runs_of(&ada, &val).await.iter().all(|run| run.status == RunStatus::Ok));
+    assert!(
+        runs_of(&ada, &val)
+            .await
+            .iter()
+            .all(|run| run.status == RunStatus::Ok)
+    );
 }
 
 #[tokio::test]
 async fn a_body_streams_to_the_val_while_it_is_still_sent() {
     let app = TestApp::running().await;
     let ada = app.user("ada").await;
-    page(&ada, "echo", Privacy::Public, "export default (request: Request) => new Response(request.body);").await;
+    page(
+        &ada,
+        "echo",
+        Privacy::Public,
+        "export default (request: Request) => new Response(request.body);",
+    )
+    .await;
     let (sender, parts) = tokio::sync::mpsc::unbounded_channel::<Bytes>();
     let parts = futures_util::stream::unfold(parts, |mut parts| async {
-        parts.recv().await.map(|part| (Ok::<_, std::io::Error>(part), parts))
+        parts
+            .recv()
+            .await
+            .map(|part| (Ok::<_, std::io::Error>(part), parts))
     });
     sender.send("one".into()).expect("a reader");
-    let request = at(Method::POST, "ada-echo", "/").body(Body::from_stream(parts)).expect("a request");
+    let request = at(Method::POST, "ada-echo", "/")
+        .body(Body::from_stream(parts))
+        .expect("a request");
     let response = app.app.clone().answer(request).await;
     let mut body = response.into_body().into_data_stream();
     assert_eq!(body.next().await.expect("a part").expect("bytes"), "one");
@@ -260,9 +402,14 @@ async fn a_body_streams_to_the_val_while_it_is_still_sent() {
 
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused_however_it_comes() {
-    let app = TestApp::running_with(Settings { request_body_mb: Some(1), ..Settings::default() }).await;
+    let app = TestApp::running_with(Settings {
+        request_body_mb: Some(1),
+        ..Settings::default()
+    })
+    .await;
     let ada = app.user("ada").await;
-    let code = "export default async (request: Request) => new Response(String((await request.bytes()).length));";
+    let code =
+        "export default async (request: Request) => new Response(String((await request.bytes()).length));";
     page(&ada, "size", Privacy::Public, code).await;
     let post = || at(Method::POST, "ada-size", "/");
     let whole = |bytes: usize| post().header(header::CONTENT_LENGTH, bytes);
@@ -270,9 +417,15 @@ async fn a_body_over_the_limit_is_refused_however_it_comes() {
     assert_eq!(answer.text(), "1000000");
     let said = visit_with(&app, whole(1_000_001), Body::from(vec![0; 1_000_001])).await;
     assert_eq!(said.status, StatusCode::PAYLOAD_TOO_LARGE);
-    let parts = futures_util::stream::iter((0..11).map(|_| Ok::<_, std::io::Error>(Bytes::from(vec![0; 100_000]))));
+    let parts =
+        futures_util::stream::iter((0..11).map(|_| Ok::<_, std::io::Error>(Bytes::from(vec![0; 100_000]))));
     let streamed = visit_with(&app, post(), Body::from_stream(parts)).await;
-    assert_eq!(streamed.status, StatusCode::PAYLOAD_TOO_LARGE, "{}", streamed.text());
+    assert_eq!(
+        streamed.status,
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "{}",
+        streamed.text()
+    );
 }
 
 #[tokio::test]
@@ -308,10 +461,18 @@ async fn lines_of_requests_at_the_same_time_belong_to_their_own_runs() {
     let seen: BTreeSet<String> = runs
         .iter()
         .map(|run| {
-            let url = run.request.as_ref().map(|request| request.url.clone()).unwrap_or_default();
+            let url = run
+                .request
+                .as_ref()
+                .map(|request| request.url.clone())
+                .unwrap_or_default();
             let (_, search) = url.split_once('?').expect("a query");
             let lines: Vec<&str> = run.logs.iter().map(|line| line.message.as_str()).collect();
-            assert_eq!(lines, [format!("before ?{search}"), format!("after ?{search}")], "{url}");
+            assert_eq!(
+                lines,
+                [format!("before ?{search}"), format!("after ?{search}")],
+                "{url}"
+            );
             search.to_owned()
         })
         .collect();
@@ -320,22 +481,36 @@ async fn lines_of_requests_at_the_same_time_belong_to_their_own_runs() {
 
 #[tokio::test]
 async fn more_requests_than_there_are_places_are_told_to_come_back() {
-    let settings = Settings { user_runs: Some(1), wall_seconds: Some(30), ..Settings::default() };
+    let settings = Settings {
+        user_runs: Some(1),
+        wall_seconds: Some(30),
+        ..Settings::default()
+    };
     let app = TestApp::running_with(settings).await;
     let ada = app.user("ada").await;
     let code = "export default () => new Response(new ReadableStream({ start(stream) {\n\
         stream.enqueue(new TextEncoder().encode(\"one\"));\n\
       } }));";
     let val = page(&ada, "holds", Privacy::Public, code).await;
-    let first = at(Method::GET, "ada-holds", "/").body(Body::empty()).expect("a request");
+    let first = at(Method::GET, "ada-holds", "/")
+        .body(Body::empty())
+        .expect("a request");
     let response = app.app.clone().answer(first).await;
     let mut held = response.into_body().into_data_stream();
     assert_eq!(held.next().await.expect("a part").expect("bytes"), "one");
 
     let refused = get(&app, "ada-holds", "/").await;
-    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE, "{}", refused.text());
+    assert_eq!(
+        refused.status,
+        StatusCode::SERVICE_UNAVAILABLE,
+        "{}",
+        refused.text()
+    );
     assert!(!refused.header("retry-after").is_empty());
     let runs = runs_of(&ada, &val).await;
-    assert_eq!(runs[0].error.as_ref().map(|error| error.name.as_str()), Some("OverCapacityError"));
+    assert_eq!(
+        runs[0].error.as_ref().map(|error| error.name.as_str()),
+        Some("OverCapacityError")
+    );
     assert_eq!(runs[0].status, RunStatus::Error);
 }

@@ -1,7 +1,7 @@
 //! `/v1/me` and `/v1/me/password`.
 
 use axum::http::StatusCode;
-use hamlet_models::{ExtendedVal, Privacy, ProblemCode};
+use hamlet_models::{ExtendedVal, Privacy, ProblemCode, Scopes};
 use serde_json::{Value, json};
 
 use crate::test_app::TestApp;
@@ -176,4 +176,19 @@ async fn a_password_is_set_once_freely_and_changed_by_who_knows_it() {
         StatusCode::OK,
         "who changed it stays signed in"
     );
+}
+
+#[tokio::test]
+async fn a_token_that_may_not_do_everything_sets_no_first_password() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let scopes = Scopes::all().without(&["blob:write".parse().expect("a scope")]);
+    let limited = app.token(&ada, scopes).await;
+    let new = json!({"new": "the first password"});
+    let problem = limited
+        .post("/v1/me/password", &new)
+        .await
+        .refused(ProblemCode::MissingScope);
+    assert!(problem.message.contains("blob:write"), "{}", problem.message);
+    ada.post("/v1/me/password", &new).await.nothing();
 }

@@ -10,8 +10,19 @@ use crate::test_app::TestApp;
 async fn a_module_leads_to_its_latest_version_which_never_changes() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    let val = ada.write_val("Word", ValKind::Script, Privacy::Public, "export const word: string = \"one\";").await;
-    ada.post(&format!("/v1/vals/{}/versions", val.id), &json!({"code": "export const word = \"two\";"})).await;
+    let val = ada
+        .write_val(
+            "Word",
+            ValKind::Script,
+            Privacy::Public,
+            "export const word: string = \"one\";",
+        )
+        .await;
+    ada.post(
+        &format!("/v1/vals/{}/versions", val.id),
+        &json!({"code": "export const word = \"two\";"}),
+    )
+    .await;
 
     let anyone = app.anonymous();
     let latest = anyone.get("/v/@ADA/word").await;
@@ -19,9 +30,18 @@ async fn a_module_leads_to_its_latest_version_which_never_changes() {
     assert_eq!(latest.header("location"), "http://hamlet.test/v/ada/Word?v=1");
     assert_eq!(latest.header("cache-control"), "no-cache");
     let module = anyone.get(latest.header("location")).await;
-    assert_eq!((module.status, module.text()), (StatusCode::OK, "export const word = \"two\";"));
-    assert_eq!(module.header("content-type"), "application/typescript; charset=utf-8");
-    assert_eq!(module.header("cache-control"), "public, max-age=31536000, immutable");
+    assert_eq!(
+        (module.status, module.text()),
+        (StatusCode::OK, "export const word = \"two\";")
+    );
+    assert_eq!(
+        module.header("content-type"),
+        "application/typescript; charset=utf-8"
+    );
+    assert_eq!(
+        module.header("cache-control"),
+        "public, max-age=31536000, immutable"
+    );
     assert_eq!(module.header("access-control-allow-origin"), "*");
     assert!(anyone.get("/v/ada/word?v=0").await.text().contains("\"one\""));
     anyone.get("/v/ada/word?v=2").await.refused(ProblemCode::NotFound);
@@ -33,19 +53,34 @@ async fn a_module_leads_to_its_latest_version_which_never_changes() {
 async fn a_private_module_is_its_owners_alone() {
     let app = TestApp::new().await;
     let (ada, eve) = (app.user("ada").await, app.user("eve").await);
-    ada.write_val("secret", ValKind::Script, Privacy::Private, "export const word = \"hush\";").await;
+    ada.write_val(
+        "secret",
+        ValKind::Script,
+        Privacy::Private,
+        "export const word = \"hush\";",
+    )
+    .await;
     for stranger in [eve, app.anonymous()] {
         for path in ["/v/ada/secret", "/v/ada/secret?v=0"] {
             let answer = stranger.get(path).await;
             answer.refused(ProblemCode::NotFound);
-            assert!(!answer.text().contains("secret") && !answer.text().contains("hush"), "{}", answer.text());
+            assert!(
+                !answer.text().contains("secret") && !answer.text().contains("hush"),
+                "{}",
+                answer.text()
+            );
         }
     }
     let own = ada.get("/v/ada/secret?v=0").await;
     assert!(own.text().contains("hush"));
     assert_eq!(own.header("cache-control"), "private, no-cache");
-    let writer = app.token(&ada, [hamlet_server::auth::VAL_WRITE].into_iter().collect()).await;
-    writer.get("/v/ada/secret?v=0").await.refused(ProblemCode::MissingScope);
+    let writer = app
+        .token(&ada, [hamlet_server::auth::VAL_WRITE].into_iter().collect())
+        .await;
+    writer
+        .get("/v/ada/secret?v=0")
+        .await
+        .refused(ProblemCode::MissingScope);
 }
 
 #[tokio::test]
@@ -53,17 +88,38 @@ async fn jsx_is_named_as_such() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let code = "/** @jsxImportSource npm:preact */\nexport default () => <b>hi</b>;";
-    ada.write_val("view", ValKind::Script, Privacy::Public, code).await;
-    assert_eq!(app.anonymous().get("/v/ada/view?v=0").await.header("content-type"), "text/tsx; charset=utf-8");
+    ada.write_val("view", ValKind::Script, Privacy::Public, code)
+        .await;
+    assert_eq!(
+        app.anonymous()
+            .get("/v/ada/view?v=0")
+            .await
+            .header("content-type"),
+        "text/tsx; charset=utf-8"
+    );
 }
 
 #[tokio::test]
 async fn a_browser_that_asks_for_a_page_gets_the_app_whatever_the_val() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.write_val("secret", ValKind::Script, Privacy::Private, "export const word = \"hush\";").await;
-    let browser = app.anonymous().with("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
-    for path in ["/v/ada/secret", "/v/ada/missing", "/v/ada/secret/versions", "/u/ada", "/"] {
+    ada.write_val(
+        "secret",
+        ValKind::Script,
+        Privacy::Private,
+        "export const word = \"hush\";",
+    )
+    .await;
+    let browser = app
+        .anonymous()
+        .with("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    for path in [
+        "/v/ada/secret",
+        "/v/ada/missing",
+        "/v/ada/secret/versions",
+        "/u/ada",
+        "/",
+    ] {
         let page = browser.get(path).await;
         assert_eq!(page.status, StatusCode::OK, "{path}");
         assert!(page.header("content-type").starts_with("text/html"), "{path}");

@@ -29,6 +29,7 @@ const ROUTES: &[&str] = &[
     "GET /v1/me/tokens",
     "POST /v1/me/tokens",
     "DELETE /v1/me/tokens/{token_id}",
+    "GET /v1/session",
     "POST /v1/session",
     "DELETE /v1/session",
     "GET /v1/vals/{val_id}/runs",

@@ -45,7 +45,10 @@ async fn a_name_and_password_open_a_session_until_it_is_ended() {
     ended.nothing();
     assert!(ended.header("set-cookie").contains("Max-Age=0"));
     browser.get("/v1/me").await.refused(ProblemCode::SignedOut);
-    assert!(browser.get("/v1/session").await.value().is_null(), "nobody is no failure");
+    assert!(
+        browser.get("/v1/session").await.value().is_null(),
+        "nobody is no failure"
+    );
     assert_eq!(
         browser.get("/v1/vals").await.status,
         StatusCode::OK,

@@ -96,6 +96,7 @@ async fn filters_choose_by_kind_privacy_and_text() {
         ("type=rpc", "script"),
         ("type=x", "interval"),
         ("privacy=x", "unlisted"),
+        ("query=a%00b", "NUL"),
     ] {
         let problem = ada
             .get(&format!("/v1/users/{}/vals?{bad}", ada.id))

@@ -281,6 +281,20 @@ async fn a_schedule_is_kept_and_taken_away() {
     assert_eq!(val["schedule"]["timezone"], "Europe/Berlin");
     assert_eq!(val["schedule"]["paused"], false);
     let path = format!("/v1/vals/{}", val["id"].as_str().expect("an id"));
+    for (schedule, wrong) in [
+        (json!({"cron": "0 0 7 * * *"}), "schedule.cron"),
+        (json!({"cron": ""}), "schedule.cron"),
+        (
+            json!({"cron": "* * * * *", "timezone": "nowhere at all"}),
+            "schedule.timezone",
+        ),
+    ] {
+        let problem = ada
+            .put(&path, &json!({"schedule": schedule}))
+            .await
+            .refused(ProblemCode::Invalid);
+        assert_eq!(problem.details[0].path, wrong);
+    }
     ada.put(&path, &json!({"schedule": null})).await.nothing();
     assert_eq!(ada.get(&path).await.value().get("schedule"), None);
 }
