@@ -569,11 +569,8 @@ fn open_pipe(path: &Path) -> io::Result<OwnedFd> {
         .into())
 }
 
-/// A pipe for a standard stream: our end, which does not block, and the worker's, which does.
+/// A pipe for a standard stream: our end and the worker's.
 fn new_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    use nix::fcntl::{FcntlArg, OFlag, fcntl};
     let (reader, writer) = io::pipe()?;
-    let reader = OwnedFd::from(reader);
-    fcntl(&reader, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(io::Error::from)?;
-    Ok((reader, writer.into()))
+    Ok((reader.into(), writer.into()))
 }

@@ -6,15 +6,15 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use nix::{errno::Errno, unistd::read};
-use tokio::io::unix::AsyncFd;
+use nix::unistd::read;
+use tokio::net::unix::pipe::Receiver;
 
 /// Read at most so many times before others get their turn.
 const READS_AT_ONCE: usize = 32;
 
 /// A pipe, and what of its last line has come so far.
 pub(crate) struct Pipe {
-    fd: AsyncFd<OwnedFd>,
+    receiver: Receiver,
     partial: Mutex<Vec<u8>>,
     /// A line that is longer is given in pieces, or refused, as the reader decides.
     longest_line: usize,
@@ -32,10 +32,10 @@ pub(crate) enum Pumped {
 }
 
 impl Pipe {
-    /// Takes the reading end, which must not block.
+    /// Takes the reading end.
     pub(crate) fn new(fd: OwnedFd, longest_line: usize) -> io::Result<Self> {
         Ok(Self {
-            fd: AsyncFd::register(fd)?,
+            receiver: Receiver::from_owned_fd(fd)?,
             partial: Mutex::default(),
             longest_line,
         })
@@ -43,22 +43,29 @@ impl Pipe {
 
     /// Waits until there is something to read, and reads it.
     pub(crate) async fn next(&self, on_line: impl FnMut(&[u8])) -> Pumped {
-        let Ok(mut ready) = self.fd.readable().await else {
+        if self.receiver.readable().await.is_err() {
             return Pumped::Closed;
-        };
-        let pumped = self.pump(on_line);
-        if pumped == Pumped::Drained {
-            ready.clear_ready();
         }
-        pumped
+        // Reading so forgets that there was something when there is no more.
+        self.read_lines(on_line, |bytes| self.receiver.try_read(bytes))
     }
 
-    /// Reads what is there now, line by line; a last line without its end is kept for later.
-    pub(crate) fn pump(&self, mut on_line: impl FnMut(&[u8])) -> Pumped {
+    /// Reads what is there now, whether it is known yet or not; a last line without its end is kept for later.
+    pub(crate) fn pump(&self, on_line: impl FnMut(&[u8])) -> Pumped {
+        self.read_lines(on_line, |bytes| {
+            read(&self.receiver, bytes).map_err(io::Error::from)
+        })
+    }
+
+    fn read_lines(
+        &self,
+        mut on_line: impl FnMut(&[u8]),
+        read: impl Fn(&mut [u8]) -> io::Result<usize>,
+    ) -> Pumped {
         let mut partial = self.partial.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = [0; 16 << 10];
         for _ in 0..READS_AT_ONCE {
-            match read(self.fd.get_ref(), &mut bytes) {
+            match read(&mut bytes) {
                 Ok(0) => {
                     if !partial.is_empty() {
                         on_line(&std::mem::take(&mut *partial));
@@ -66,8 +73,8 @@ impl Pipe {
                     return Pumped::Closed;
                 }
                 Ok(count) => self.split(&mut partial, &bytes[..count], &mut on_line),
-                Err(Errno::EINTR) => {}
-                Err(Errno::EAGAIN) => return Pumped::Drained,
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => return Pumped::Drained,
                 Err(_) => return Pumped::Closed,
             }
         }
