@@ -25,3 +25,4 @@ mod instance;
 mod openapi;
 
 mod command_line;
+mod listen;
