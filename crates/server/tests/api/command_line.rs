@@ -324,6 +324,58 @@ async fn what_ran_when_the_server_was_killed_is_lost_with_its_lines_kept() {
 }
 
 #[tokio::test]
+async fn the_examples_run() {
+    let folder = folder();
+    let server = RunningServer::start(folder.path()).await;
+    let token = last_word(
+        folder.path(),
+        &["token", "create", "--user", "ada", "--name", "test"],
+        "",
+    )
+    .await;
+
+    let (status, line) = server.get("/v1/run/ada.sparkline?args=[[1,5,3]]", &token).await;
+    assert_eq!((status, line), (StatusCode::OK, json!("▁█▅")));
+
+    let clerk = format!(
+        "import clerk from '{}/v/ada/mailClerk';
+         export default () => clerk({{from: 'eve@example.com', to: [], subject: 'Urgent', text: 'hi', attachments: []}});",
+        server.url
+    );
+    let (status, _) = server
+        .send(
+            Method::PUT,
+            "/v1/vals",
+            &token,
+            &json!({"name": "post", "code": clerk}),
+        )
+        .await;
+    assert_eq!(status, StatusCode::OK);
+    let (status, answer) = server.get("/v1/run/ada.post", &token).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+
+    for (name, said) in [
+        ("maze", "maze "),
+        ("moonWatch", "next full moon"),
+        ("post", "eve@example.com"),
+    ] {
+        let (_, val) = server.get(&format!("/v1/alias/ada/{name}"), &token).await;
+        let runs = format!("/v1/vals/{}/runs", val["id"].as_str().expect("an id"));
+        let (status, run) = server
+            .send(Method::POST, &runs, &token, &json!({"args": []}))
+            .await;
+        assert_eq!(status, StatusCode::ACCEPTED, "{name}: {run}");
+        let run = format!("/v1/runs/{}", run["id"].as_str().expect("an id"));
+        // Following a run takes as long as the run does.
+        server.get(&format!("{run}/events"), &token).await;
+        let (_, run) = server.get(&run, &token).await;
+        assert_eq!(run["status"], "ok", "{name}: {run}");
+        assert!(run["logs"].to_string().contains(said), "{name}: {run}");
+    }
+    server.end().await;
+}
+
+#[tokio::test]
 async fn a_password_from_standard_input_signs_in() {
     let folder = folder();
     let arguments = ["user", "create", "eve", "--password-stdin"];
