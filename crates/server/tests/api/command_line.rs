@@ -20,6 +20,8 @@ use tokio::{
     time::timeout,
 };
 
+use crate::test_app::deno;
+
 fn hamlet(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hamlet"));
     // Settings of whoever runs the tests are not the tests'.
@@ -27,8 +29,9 @@ fn hamlet(folder: &Path) -> Command {
         .env_clear()
         .current_dir(folder)
         .env("USER", "ada")
+        .env("HAMLET_DENO", deno())
         .kill_on_drop(true);
-    for name in ["PATH", "HOME", "HAMLET_DENO"] {
+    for name in ["PATH", "HOME"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
@@ -93,7 +96,7 @@ impl RunningServer {
             .next_line()
             .await
             .expect("its output")
-            .expect("a line: is HAMLET_DENO set?");
+            .expect("a line");
         let url = ready
             .strip_prefix("Hamlet is ready at ")
             .expect("the address")
@@ -480,7 +483,7 @@ async fn settings_come_by_flag_before_environment_before_file() {
         .next_line()
         .await
         .expect("its output")
-        .expect("a line: is HAMLET_DENO set?");
+        .expect("a line");
     let url = ready
         .strip_prefix("Hamlet is ready at ")
         .expect("the address")

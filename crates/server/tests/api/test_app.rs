@@ -144,7 +144,7 @@ impl TestApp {
 }
 
 /// The Deno that tests run vals on: the one that `HAMLET_DENO` names, the one on the path, or the editor's package.
-fn deno() -> PathBuf {
+pub(crate) fn deno() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).map(|folder| folder.join("deno"));
     let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editor/node_modules/@deno");
