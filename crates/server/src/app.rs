@@ -4,6 +4,7 @@ use std::{
     convert::Infallible,
     panic::AssertUnwindSafe,
     task::{Context, Poll},
+    time::Instant,
 };
 
 use anyhow::anyhow;
@@ -40,15 +41,21 @@ impl App {
 
     /// Answers one request.
     pub async fn answer(self, request: Request<Body>) -> Response {
-        match gateway::label_in_host(&self.state.config, &request).map(str::to_owned) {
+        let seen = Seen::of(&request);
+        let response = match gateway::label_in_host(&self.state.config, &request).map(str::to_owned) {
             Some(label) => caught(gateway::answer(&self.state, &label, request)).await,
             None => self.answer_as_app(request).await,
+        };
+        if let Some(seen) = seen {
+            seen.answered(&response);
         }
+        response
     }
 
     async fn answer_as_app(mut self, request: Request<Body>) -> Response {
         let method = request.method().clone();
-        let is_api = request.uri().path().starts_with("/v1");
+        let path = request.uri().path();
+        let is_api = path == "/v1" || path.starts_with("/v1/");
         let mut response = if is_api && is_preflight(&request) {
             preflight(request.headers())
         } else {
@@ -63,7 +70,6 @@ impl App {
             HeaderValue::from_static("nosniff"),
         );
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-        tracing::debug!(http.method = %method, http.status = response.status().as_u16(), "answered");
         response
     }
 
@@ -98,6 +104,33 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let app = self.clone();
         Box::pin(async move { Ok(app.answer(request.map(Body::new)).await) })
+    }
+}
+
+/// What the log tells of a request, where it is asked to tell so much. Never its query: secrets may be in it.
+struct Seen {
+    method: Method,
+    path: String,
+    at: Instant,
+}
+
+impl Seen {
+    fn of(request: &Request<Body>) -> Option<Self> {
+        tracing::enabled!(tracing::Level::DEBUG).then(|| Self {
+            method: request.method().clone(),
+            path: request.uri().path().to_owned(),
+            at: Instant::now(),
+        })
+    }
+
+    fn answered(self, response: &Response) {
+        tracing::debug!(
+            http.method = %self.method,
+            http.path = self.path,
+            http.status = response.status().as_u16(),
+            duration_ms = self.at.elapsed().as_secs_f64() * 1_000.0,
+            "answered"
+        );
     }
 }
 
