@@ -6,6 +6,7 @@
 mod body;
 mod cors;
 mod page;
+mod visit;
 
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ use uuid::Uuid;
 use crate::{auth, config::Config, error::ApiError, run_service::Answered, state::AppState};
 use body::Limit;
 use page::{Asked, Page};
+
+pub use visit::address_of as visit_address;
 
 /// A label of the domain name system has at most this many characters.
 const LABEL_MAX_CHARS: usize = 63;
@@ -82,7 +85,11 @@ fn without_port(host: &str) -> &str {
 pub async fn answer(state: &AppState, label: &str, mut request: Request<Body>) -> Response {
     let asked = Asked::of(request.headers());
     let preflight = cors::preflight_of(&request);
-    let token = take_token(request.headers_mut());
+    if let Some((pass, address)) = visit::of_address(request.uri()) {
+        return visit::let_in(state, pass, &address);
+    }
+    let pass = visit::take_pass(&mut request);
+    let token = take_token(request.headers_mut()).or(pass);
     let (response, is_the_vals) = match find(state, label, token.as_deref()).await {
         Err(page) => (page.response(asked), false),
         Ok(val) => match send(state, &val, request).await {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::{
     Json,
     extract::State,
-    http::StatusCode,
+    http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
 use hamlet_models::{BaseRun, FullRun, LogLine, NewRun, Page, RunFilter, RunId, Trigger, ValId, ValKind};
@@ -22,6 +22,7 @@ use crate::{
     auth::{CurrentUser, RUN_READ, RUN_WRITE},
     error::{ApiError, ApiResult},
     extract::{ApiJson, ApiPage, ApiPath, ApiQuery, CODE_BODY_MAX_BYTES},
+    gateway,
     present::Links,
     run_service::Call,
     state::AppState,
@@ -30,6 +31,7 @@ use crate::{
 pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(list_val_runs, create_run))
+        .routes(routes!(open_val))
         .routes(routes!(cancel_run))
         .routes(routes!(list_my_runs))
         .routes(routes!(get_run))
@@ -116,6 +118,35 @@ fn input_of(val: &ValRecord, args: Option<Vec<Value>>) -> Input {
         },
         ValKind::Script | ValKind::Http | ValKind::Email => Input::Script { args },
     }
+}
+
+/// Opens an HTTP val in its owner's browser, also a private one: leads to its address, which then knows the owner.
+#[utoipa::path(get, path = "/v1/vals/{val_id}/open", tag = "runs", params(("val_id" = ValId, Path)),
+    responses((status = 302, description = "Leads to the val"), ApiError))]
+async fn open_val(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    links: Links,
+    ApiPath(val_id): ApiPath<ValId>,
+) -> ApiResult<Response> {
+    user.must_have(RUN_WRITE)?;
+    let val = state.store.get_val(val_id).await?;
+    user.must_own(&val)?;
+    if val.kind != ValKind::Http {
+        return Err(ApiError::invalid(
+            "type",
+            "only HTTP vals have an address to open",
+        ));
+    }
+    let location = gateway::visit_address(&state, &links, &val);
+    Ok((
+        StatusCode::FOUND,
+        [
+            (header::LOCATION, location),
+            (header::CACHE_CONTROL, "no-store".to_owned()),
+        ],
+    )
+        .into_response())
 }
 
 /// Whether there was a run to cancel.

@@ -230,6 +230,57 @@ async fn a_private_val_answers_its_owner_alone_and_never_sees_the_token() {
 }
 
 #[tokio::test]
+async fn the_owners_browser_is_let_in_to_a_private_val() {
+    let app = TestApp::running().await;
+    let (ada, eve) = (app.user("ada").await, app.user("eve").await);
+    let code = "export default (request: Request) => new Response(`${request.url} ${request.headers.get(\"cookie\")}`);";
+    let val = page(&ada, "secret", Privacy::Private, code).await;
+    let path = format!("/v1/vals/{}/open", val.id);
+    eve.get(&path).await.refused(ProblemCode::NotFound);
+    app.anonymous().get(&path).await.refused(ProblemCode::SignedOut);
+
+    let opened = ada.get(&path).await;
+    assert_eq!(
+        (opened.status, opened.header("cache-control")),
+        (StatusCode::FOUND, "no-store")
+    );
+    let address = opened
+        .header("location")
+        .strip_prefix("http://ada-secret.localhost:8787")
+        .expect("the val's host");
+    let entered = get(&app, "ada-secret", address).await;
+    assert_eq!(
+        (entered.status, entered.header("location")),
+        (StatusCode::FOUND, "/")
+    );
+    let cookie = entered.header("set-cookie");
+    assert!(
+        cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax") && !cookie.contains("Domain"),
+        "{cookie}"
+    );
+    let (pair, _) = cookie.split_once(';').expect("a pair");
+    let visit_with_cookie =
+        |label| at(Method::GET, label, "/a").header(header::COOKIE, format!("a=1; {pair}"));
+    let answer = visit(&app, visit_with_cookie("ada-secret")).await;
+    assert_eq!(
+        answer.text(),
+        "http://ada-secret.localhost:8787/a a=1",
+        "the val sees neither pass nor cookie"
+    );
+
+    page(&eve, "secret", Privacy::Private, code).await;
+    assert_eq!(
+        visit(&app, visit_with_cookie("eve-secret")).await.status,
+        StatusCode::NOT_FOUND
+    );
+    let forged = get(&app, "ada-secret", "/a?b&hamlet_visit=hmlt_forged").await;
+    assert_eq!(
+        (forged.header("location"), forged.header("set-cookie")),
+        ("/a?b", "")
+    );
+}
+
+#[tokio::test]
 async fn any_page_may_call_a_val_that_does_not_say_otherwise() {
     let app = TestApp::running().await;
     let ada = app.user("ada").await;

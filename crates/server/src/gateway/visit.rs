@@ -1,0 +1,168 @@
+//! How the owner's browser opens a private val: the web app's session is for its own host alone, so that host sends
+//! the browser to the val with a pass that works for a minute, and the gateway keeps it in a cookie of the val's host.
+
+use std::time::Duration;
+
+use axum::{
+    http::{HeaderMap, HeaderValue, Request, StatusCode, Uri, header},
+    response::{IntoResponse, Response},
+};
+use hamlet_store::ValRecord;
+
+use crate::{auth::RunTokens, present::Links, state::AppState};
+
+/// The name of the pass in the address, and of the cookie.
+const VISIT: &str = "hamlet_visit";
+
+/// How long a pass in an address works.
+const PASS_FOR: Duration = Duration::from_secs(60);
+/// How long a browser that was let in stays so.
+const STAYS_FOR: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// The address at which the owner's browser is let in to their val.
+pub fn address_of(state: &AppState, links: &Links, val: &ValRecord) -> String {
+    let pass = state.run_tokens.issue_visit(val.owner.id, PASS_FOR);
+    format!("{}/?{VISIT}={pass}", links.endpoint(val))
+}
+
+/// Takes the pass out of the cookies, so that the val doesn't see it.
+fn take_cookie(headers: &mut HeaderMap) -> Option<String> {
+    let cookies = headers.get(header::COOKIE)?.to_str().ok()?;
+    let (own, others): (Vec<&str>, Vec<&str>) = cookies
+        .split(';')
+        .map(str::trim)
+        .partition(|cookie| pass_in(cookie).is_some());
+    let pass = pass_in(own.first()?)?.to_owned();
+    let others = others.join("; ");
+    match HeaderValue::try_from(others) {
+        Ok(others) if !others.is_empty() => headers.insert(header::COOKIE, others),
+        Ok(_) | Err(_) => headers.remove(header::COOKIE),
+    };
+    Some(pass)
+}
+
+fn pass_in(pair: &str) -> Option<&str> {
+    pair.split_once('=')
+        .filter(|(name, _)| *name == VISIT)
+        .map(|(_, value)| value)
+}
+
+/// The pass in the address, if there is one, and the address without it.
+pub(super) fn of_address(uri: &Uri) -> Option<(&str, String)> {
+    let query = uri.query()?;
+    let pass = query.split('&').find_map(pass_in)?;
+    let rest: Vec<&str> = query.split('&').filter(|pair| pass_in(pair).is_none()).collect();
+    let query = if rest.is_empty() {
+        String::new()
+    } else {
+        format!("?{}", rest.join("&"))
+    };
+    Some((pass, format!("{}{query}", uri.path())))
+}
+
+/// Whether a cookie speaks for its owner here: pages of other vals may be of the same site, and must not act with it.
+fn is_owners_will<B>(request: &Request<B>) -> bool {
+    let said = |name: &str| request.headers().get(name).map(HeaderValue::as_bytes);
+    match said("sec-fetch-site") {
+        None | Some(b"same-origin" | b"none") => true,
+        // A link that was followed.
+        Some(_) => request.method().is_safe() && said("sec-fetch-mode") == Some(b"navigate"),
+    }
+}
+
+/// The pass that the browser kept, which the val doesn't get to see.
+pub(super) fn take_pass<B>(request: &mut Request<B>) -> Option<String> {
+    let is_owners_will = is_owners_will(request);
+    take_cookie(request.headers_mut()).filter(|_| is_owners_will)
+}
+
+/// Lets the browser in if the pass is good, and sends it on to the address without the pass.
+pub(super) fn let_in(state: &AppState, pass: &str, address: &str) -> Response {
+    let grant = state
+        .run_tokens
+        .verify(pass)
+        .filter(|grant| grant.scopes == RunTokens::visit_scopes());
+    let cookie = grant.and_then(|grant| {
+        let pass = state.run_tokens.issue_visit(grant.user_id, STAYS_FOR);
+        let secure = if state.config.is_https() { "; Secure" } else { "" };
+        let seconds = STAYS_FOR.as_secs();
+        let cookie = format!("{VISIT}={pass}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+        HeaderValue::try_from(cookie).ok()
+    });
+    // More than one slash would name another host.
+    let location = format!("/{}", address.trim_start_matches(['/', '\\']));
+    let fixed = [
+        (header::LOCATION, location),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+    ];
+    let mut response = (StatusCode::FOUND, fixed).into_response();
+    if let Some(mut cookie) = cookie {
+        cookie.set_sensitive(true);
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pass_is_taken_and_the_vals_own_cookies_are_left() {
+        for (cookies, pass, left) in [
+            ("a=1; hamlet_visit=p; b=2", Some("p"), Some("a=1; b=2")),
+            ("hamlet_visit=p", Some("p"), None),
+            ("a=1", None, Some("a=1")),
+            ("xhamlet_visit=p", None, Some("xhamlet_visit=p")),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::COOKIE, HeaderValue::from_static(cookies));
+            assert_eq!(take_cookie(&mut headers).as_deref(), pass, "{cookies}");
+            assert_eq!(
+                headers
+                    .get(header::COOKIE)
+                    .map(|left| left.to_str().expect("text")),
+                left,
+                "{cookies}"
+            );
+        }
+    }
+
+    #[test]
+    fn another_page_can_not_act_with_the_pass() {
+        let may = |method: &str, site: Option<&str>, mode: &str| {
+            let request = Request::builder().method(method).header("sec-fetch-mode", mode);
+            let request = site
+                .into_iter()
+                .fold(request, |request, site| request.header("sec-fetch-site", site));
+            let cookie = request
+                .header(header::COOKIE, "hamlet_visit=p")
+                .body(())
+                .expect("a request");
+            let mut request = cookie;
+            let pass = take_pass(&mut request);
+            assert!(
+                !request.headers().contains_key(header::COOKIE),
+                "the val never sees it"
+            );
+            pass.is_some()
+        };
+        assert!(may("POST", Some("same-origin"), "cors") && may("GET", Some("none"), "navigate"));
+        assert!(may("GET", Some("cross-site"), "navigate") && may("POST", None, "cors"));
+        assert!(!may("GET", Some("same-site"), "no-cors") && !may("POST", Some("same-site"), "navigate"));
+    }
+
+    #[test]
+    fn an_address_loses_its_pass_and_nothing_else() {
+        let of = |address: &'static str| {
+            of_address(&Uri::from_static(address)).map(|(pass, rest)| (pass.to_owned(), rest))
+        };
+        assert_eq!(
+            of("/a?b=c&hamlet_visit=p&d"),
+            Some(("p".to_owned(), "/a?b=c&d".to_owned()))
+        );
+        assert_eq!(of("/?hamlet_visit=p"), Some(("p".to_owned(), "/".to_owned())));
+        assert_eq!(of("/?b=c"), None);
+        assert_eq!(of("/"), None);
+    }
+}
