@@ -1,0 +1,156 @@
+//! What becomes of workers: what they leave, what they may not keep, and that none outlives the runtime.
+
+use std::{fs, time::Duration};
+
+use hamlet_models::{Limits, ValKind};
+use hamlet_runtime::{End, Input, Runtime, RuntimeError};
+
+use crate::harness::{Host, LIMITS, Val, deno, eventually, get, workers_of};
+
+#[tokio::test]
+async fn work_after_a_scripts_outcome_goes_on_and_its_lines_are_kept() {
+    let host = Host::with(LIMITS, |config| config.blank_workers = 0).await;
+    let ran = host
+        .script("setTimeout(() => console.log('late'), 200); export default 1;")
+        .await;
+    assert_eq!(ran.outcome.return_value.as_deref(), Some("1"));
+    assert!(ran.record.lines().is_empty(), "the outcome does not wait for it");
+    ran.record.until_line("late").await;
+    eventually("the worker is gone", || host.runtime.stats().busy == 0).await;
+}
+
+#[tokio::test]
+async fn work_after_the_outcome_is_ended_at_the_wall_limit() {
+    let host = Host::with(
+        Limits {
+            wall_seconds: 1,
+            ..LIMITS
+        },
+        |config| config.blank_workers = 0,
+    )
+    .await;
+    let ran = host.script("setInterval(() => {}, 10); export default 1;").await;
+    assert_eq!(ran.outcome.end, End::Ok);
+    assert_eq!(host.runtime.stats().busy, 1);
+    eventually("the worker is gone", || host.runtime.stats().busy == 0).await;
+    assert_eq!(ran.record.now().ended.len(), 1);
+}
+
+#[tokio::test]
+async fn every_script_evaluates_its_module_afresh_in_a_worker_of_its_own() {
+    let host = Host::new().await;
+    let val = Val::new(
+        ValKind::Script,
+        "globalThis.count = (globalThis.count ?? 0) + 1; export default [globalThis.count, Deno.pid];",
+    );
+    let first = host
+        .run(&val, Input::Script { args: None })
+        .await
+        .outcome
+        .return_value
+        .expect("a value");
+    let second = host
+        .run(&val, Input::Script { args: None })
+        .await
+        .outcome
+        .return_value
+        .expect("a value");
+    assert!(first.starts_with("[1,") && second.starts_with("[1,"));
+    assert_ne!(first, second, "no process is used twice");
+}
+
+#[tokio::test]
+async fn a_worker_leaves_nothing_behind() {
+    let host = Host::with(LIMITS, |config| config.blank_workers = 0).await;
+    // The one that proved Deno at the start goes first.
+    host.script("1").await;
+    let ran = host
+        .script("Deno.mkdirSync('left/behind', { recursive: true }); export default Deno.cwd();")
+        .await;
+    let folder: String = serde_json::from_str(&ran.outcome.return_value.expect("a value")).expect("a path");
+    assert!(folder.starts_with(host.work_dir.to_str().expect("a path")));
+    eventually("the folder is gone", || !fs::exists(&folder).expect("an answer")).await;
+    eventually("the process is gone", || workers_of(&host.work_dir).is_empty()).await;
+}
+
+#[tokio::test]
+async fn shutting_down_waits_for_runs_and_leaves_no_process() {
+    let host = Host::with(LIMITS, |config| config.blank_workers = 2).await;
+    let warm = Val::http("setInterval(() => {}, 10); export default () => new Response('warm');");
+    host.get(&warm, "/").await;
+    let quick = Val::new(
+        ValKind::Script,
+        "console.log('in'); await new Promise((resolve) => setTimeout(resolve, 100)); export default 'done';",
+    );
+    let endless = Val::new(
+        ValKind::Script,
+        "console.log('in'); await new Promise((resolve) => setTimeout(resolve, 1e6));",
+    );
+    let (quick, endless, ()) = tokio::join!(
+        host.run(&quick, Input::Script { args: None }),
+        host.run(&endless, Input::Script { args: None }),
+        async {
+            quick.record.until_line("in").await;
+            endless.record.until_line("in").await;
+            host.runtime.shutdown(Duration::from_secs(2)).await;
+        }
+    );
+    assert_eq!(quick.outcome.return_value.as_deref(), Some("\"done\""));
+    assert_eq!(endless.outcome.end, End::Lost);
+    assert_eq!(endless.record.lines(), ["in"]);
+    assert_eq!(workers_of(&host.work_dir), Vec::<u32>::new());
+    let refused = host
+        .runtime
+        .run(warm.request(), Input::Script { args: None })
+        .await;
+    assert!(matches!(refused, Err(RuntimeError::ShuttingDown)), "{refused:?}");
+    let refused = host.runtime.fetch(warm.request(), get("/")).await;
+    assert!(matches!(refused, Err(RuntimeError::ShuttingDown)));
+}
+
+#[tokio::test]
+async fn a_runtime_that_starts_ends_what_an_earlier_one_left() {
+    let host = Host::with(LIMITS, |config| config.blank_workers = 1).await;
+    let left = workers_of(&host.work_dir);
+    assert!(!left.is_empty());
+    let config = hamlet_runtime::RuntimeConfig {
+        deno: deno(),
+        work_dir: host.work_dir.clone(),
+        cache_dir: host.work_dir.with_file_name("cache"),
+        api_url: "http://localhost:1".into(),
+        limits: LIMITS,
+        blank_workers: 1,
+        warm_workers: None,
+        module_hosts: Vec::new(),
+    };
+    let second = Runtime::start(config, None).await.expect("a runtime");
+    eventually("the old workers are gone", || {
+        left.iter().all(|pid| !workers_of(&host.work_dir).contains(pid))
+    })
+    .await;
+    assert!(!workers_of(&host.work_dir).is_empty(), "the new ones are there");
+    second.shutdown(Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn a_program_that_is_no_deno_is_refused_with_advice() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let config = |deno: &str| hamlet_runtime::RuntimeConfig {
+        deno: deno.into(),
+        work_dir: dir.path().join("work"),
+        cache_dir: dir.path().join("cache"),
+        api_url: String::new(),
+        limits: LIMITS,
+        blank_workers: 1,
+        warm_workers: None,
+        module_hosts: Vec::new(),
+    };
+    for program in ["/no/such/deno", "/bin/true"] {
+        let error = Runtime::start(config(program), None)
+            .await
+            .err()
+            .expect("refused")
+            .to_string();
+        assert!(error.contains("HAMLET_DENO"), "{error}");
+    }
+}

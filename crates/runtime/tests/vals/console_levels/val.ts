@@ -1,0 +1,14 @@
+console.debug("debug", 1);
+console.log("log %s %d", "a", 2, { b: [3] });
+console.info("info");
+console.warn("warn");
+console.error("error");
+console.group("group");
+console.log("inner\nlines");
+console.groupEnd();
+console.table([{ a: 1 }]);
+console.assert(1 > 2, "no");
+console.log();
+console.log(new Map([["k", new Set([1])]]), Symbol("s"), 5n);
+const { log } = console;
+log("bound");

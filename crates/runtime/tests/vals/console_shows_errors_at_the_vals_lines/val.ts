@@ -1,0 +1,2 @@
+const fail = () => new Error("shown");
+console.log(fail());

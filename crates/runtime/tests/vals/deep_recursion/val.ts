@@ -1,0 +1,2 @@
+const down = (n: number): number => down(n + 1) + 1;
+export default () => down(0);

@@ -1,0 +1,2 @@
+const half = (n: number) => n / 2;
+export default half;

@@ -1,0 +1,2 @@
+console.log("before");
+Deno.exit(5);

@@ -1,0 +1,1 @@
+export default () => new Response(null, { status: 204 });

@@ -1,0 +1,4 @@
+export const note = 1;
+export function handle() {
+  return new Response("handled");
+}

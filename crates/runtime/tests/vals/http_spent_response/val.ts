@@ -1,0 +1,3 @@
+const once = new Response("x");
+await once.text();
+export default () => once;

@@ -1,0 +1,4 @@
+export default (_: Request) => {
+  console.log("before");
+  throw new RangeError("no");
+};

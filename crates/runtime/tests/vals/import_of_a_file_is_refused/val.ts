@@ -1,0 +1,2 @@
+import passwd from "/etc/passwd" with { type: "text" };
+export default passwd;

@@ -1,0 +1,2 @@
+import { missing } from "https://esm.town/v/bob/tool";
+export default missing;

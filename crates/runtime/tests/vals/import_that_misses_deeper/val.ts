@@ -1,0 +1,2 @@
+import tool from "https://esm.town/v/bob/tool";
+export default tool;

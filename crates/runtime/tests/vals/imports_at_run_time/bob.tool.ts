@@ -1,0 +1,2 @@
+import help from "./help";
+export default `bob's, ${help}`;

@@ -1,0 +1,2 @@
+export const name = 'first';
+export const extra = 1;

@@ -1,0 +1,2 @@
+export const name: string = 'second';
+export default (n: number) => n * 2;

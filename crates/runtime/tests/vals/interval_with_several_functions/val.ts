@@ -1,0 +1,2 @@
+export const a = () => {};
+export const b = () => {};

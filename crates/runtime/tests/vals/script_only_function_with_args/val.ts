@@ -1,0 +1,1 @@
+export const twice = (word: string) => word + word;

@@ -1,0 +1,3 @@
+const round: Record<string, unknown> = {};
+round.round = round;
+export default round;

@@ -1,0 +1,4 @@
+const a: number = 1;
+
+null!.b;
+export default a;

@@ -1,0 +1,4 @@
+type Unused = string;
+export default function fail(): never {
+  throw new Error('from bob');
+}

@@ -1,0 +1,2 @@
+import fail from "https://esm.town/v/bob/fail";
+export default () => fail();

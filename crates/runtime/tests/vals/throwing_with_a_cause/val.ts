@@ -1,0 +1,3 @@
+export default () => {
+  throw new Error('outer', { cause: new TypeError('inner') });
+};
