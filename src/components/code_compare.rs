@@ -86,6 +86,8 @@ pub fn CodeCompare(
                 return;
             }
             mounted.set_value(None);
+            // What is hidden can't be measured.
+            frame.set_hidden(loaded.is_err());
             let compare = match loaded {
                 Ok(()) => create_compare(&options).await.map(Mounted),
                 Err(error) => Err(error),
@@ -100,6 +102,8 @@ pub fn CodeCompare(
                 }
                 Err(error) => {
                     leptos::logging::warn!("the comparison could not be loaded: {error:?}");
+                    frame.set_hidden(true);
+                    ready.set(false);
                     failed.set(true);
                 }
             }

@@ -77,6 +77,8 @@ pub fn CodeEditor(
             let Some(Some(frame)) = frame.try_get_untracked() else {
                 return;
             };
+            // What is hidden can't be measured or take the focus.
+            frame.set_hidden(loaded.is_err());
             let editor = loaded.and_then(|()| Mounted::new(&frame, label, readonly.get_untracked(), events));
             match editor {
                 Ok(editor) => {
@@ -89,6 +91,7 @@ pub fn CodeEditor(
                 }
                 Err(error) => {
                     leptos::logging::warn!("the editor could not be loaded: {error:?}");
+                    frame.set_hidden(true);
                     stage.set(Stage::Failed);
                 }
             }

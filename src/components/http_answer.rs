@@ -3,7 +3,7 @@
 use hamlet_models::HttpResponse;
 use leptos::prelude::*;
 
-use crate::{components::value_tree::ValueTree, ui::copy::CopyButton};
+use crate::{components::value_tree::ValueTree, ui::{copy::CopyButton, number}};
 
 /// What a body is, by what its answer says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub fn HttpAnswer(
                 <strong class=status_class(response.status)>{response.status}</strong>
                 " "
                 {status_words(response.status)}
-                <span class="http-answer__size">{format!("{size} bytes")}</span>
+                <span class="http-answer__size">{number::bytes(size)}</span>
             </p>
             <details class="http-answer__headers">
                 <summary>{format!("{} headers", headers.len())}</summary>

@@ -15,7 +15,7 @@ use crate::{
     paths,
     ui::{
         copy::CopyButton,
-        field::{TextArea, TextField},
+        field::TextField,
         icon::{Icon, IconName},
     },
 };
@@ -70,7 +70,10 @@ pub fn RunPanel(
         ValKind::Script => script_form(form, problem),
         ValKind::Http => view! { <HttpForm endpoint form problem on_send=on_run /> }.into_any(),
         ValKind::Interval => view! { <ScheduleView schedule=schedule.get() /> }.into_any(),
-        ValKind::Email => email_form(form),
+        ValKind::Email => {
+            view! { <p class="run-panel__note">"It runs when a message comes to its e-mail address; it can’t be started from here."</p> }
+                .into_any()
+        }
     };
     view! {
         <div class="run-panel">
@@ -138,16 +141,6 @@ fn script_form(form: RunForm, problem: RwSignal<Option<FormProblem>>) -> AnyView
             hint="A JSON list for the default export, if it is a function: [1, \"two\"]"
             error=FormProblem::of(problem, FormProblem::is_args)
         />
-    }
-    .into_any()
-}
-
-fn email_form(form: RunForm) -> AnyView {
-    view! {
-        <p class="run-panel__note">"Write a message to try it with: it goes to the val and nowhere else."</p>
-        <TextField label="From" value=form.from kind="text" />
-        <TextField label="Subject" value=form.subject />
-        <TextArea label="Text" value=form.text rows=4 />
     }
     .into_any()
 }

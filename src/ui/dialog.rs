@@ -26,6 +26,12 @@ pub fn Dialog(
             _ => {}
         }
     });
+    let on_close = move |_| {
+        // The event comes late: by now the dialog may have been opened again.
+        if !element.get_untracked().is_some_and(|element| element.open()) {
+            open.set(false);
+        }
+    };
     let on_backdrop = move |event: leptos::ev::MouseEvent| {
         // Only the backdrop is the dialog itself: what is on it has elements of its own.
         if event.target() == event.current_target() {
@@ -49,7 +55,7 @@ pub fn Dialog(
             node_ref=element
             class=format!("dialog {class}")
             aria-label=title
-            on:close=move |_| open.set(false)
+            on:close=on_close
             on:mousedown=on_backdrop
         >
             {content}

@@ -1,6 +1,6 @@
 //! Mounts views into sections of their own, acts as a person would, and looks for what a person would notice.
 
-use std::time::Duration;
+use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use hamlet_app::{api::ApiClient, app::provide_app_context};
 use leptos::{mount::UnmountHandle, prelude::*};
@@ -15,18 +15,34 @@ use web_sys::{
 /// How long something may take that must happen.
 const PATIENCE_MS: f64 = 3_000.0;
 
-/// Keeps a view on the page; it goes when this does.
-pub(crate) struct Mounted {
-    section: HtmlElement,
-    view: Option<Box<dyn FnOnce()>>,
+/// Takes a view off the page.
+type Unmount = Rc<RefCell<Option<Box<dyn FnOnce()>>>>;
+
+thread_local! {
+    /// Every view that was mounted, so that one which a failed test left behind doesn't answer the next one's keys.
+    static MOUNTED: RefCell<Vec<Unmount>> = const { RefCell::new(Vec::new()) };
 }
+
+/// Keeps a view on the page; it goes when this does.
+pub(crate) struct Mounted(Unmount);
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        if let Some(unmount) = self.view.take() {
-            unmount();
-        }
-        self.section.remove();
+        unmount(&self.0);
+    }
+}
+
+fn unmount(view: &Unmount) {
+    let view = view.borrow_mut().take();
+    if let Some(unmount) = view {
+        unmount();
+    }
+}
+
+/// Takes every view off the page that an earlier test left there.
+pub(crate) fn clear_page() {
+    for view in MOUNTED.take() {
+        unmount(&view);
     }
 }
 
@@ -47,11 +63,14 @@ where
         .append_child(&section)
         .expect("to append");
     let handle: UnmountHandle<_> = leptos::mount::mount_to(section.clone(), view);
-    let mounted = Mounted {
-        section: section.clone(),
-        view: Some(Box::new(move || drop(handle))),
-    };
-    (section, mounted)
+    let root = section.clone();
+    let unmount: Box<dyn FnOnce()> = Box::new(move || {
+        drop(handle);
+        section.remove();
+    });
+    let unmount = Rc::new(RefCell::new(Some(unmount)));
+    MOUNTED.with_borrow_mut(|mounted| mounted.push(Rc::clone(&unmount)));
+    (root, Mounted(unmount))
 }
 
 /// Mounts a view with all that the app provides, at this address.
@@ -104,8 +123,9 @@ async fn timeout(wait: Duration) {
     JsFuture::from(promise).await.expect("a timeout never fails");
 }
 
-/// Waits until something holds.
+/// Waits until something holds, and for what follows from what was just done in any case.
 pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
+    tick().await;
     let began = js_sys::Date::now();
     while !holds() {
         assert!(
@@ -202,12 +222,22 @@ pub(crate) fn fill(root: &HtmlElement, label: &str, text: &str) {
     send(&field, "input");
 }
 
-/// Sends the form that holds this element, if the browser finds nothing wrong with it.
-pub(crate) fn submit(root: &HtmlElement, button_name: &str) {
-    button(root, button_name).click();
+/// Writes into this input, as typing does.
+pub(crate) fn write(input: &HtmlElement, text: &str) {
+    input.unchecked_ref::<HtmlInputElement>().set_value(text);
+    send(input, "input");
 }
 
-fn send(target: &Element, event: &str) {
+/// Says that the page is shown again, at which it looks for what is new.
+pub(crate) fn come_back() {
+    let init = EventInit::new();
+    init.set_bubbles(true);
+    let event = Event::new_with_event_init_dict("visibilitychange", &init).expect("an event");
+    document().dispatch_event(&event).expect("to be dispatched");
+}
+
+/// Sends an event that bubbles to this element.
+pub(crate) fn send(target: &Element, event: &str) {
     let init = EventInit::new();
     init.set_bubbles(true);
     let event = Event::new_with_event_init_dict(event, &init).expect("an event");

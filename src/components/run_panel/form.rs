@@ -2,7 +2,7 @@
 
 use hamlet_models::{HttpRequest, NewRun, ValKind};
 use leptos::prelude::*;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// How many requests are remembered.
 const SENT_KEPT: usize = 20;
@@ -20,12 +20,6 @@ pub struct RunForm {
     pub headers: RwSignal<String>,
     /// A request's body.
     pub body: RwSignal<String>,
-    /// Whom a message is from.
-    pub from: RwSignal<String>,
-    /// A message's subject.
-    pub subject: RwSignal<String>,
-    /// A message's text.
-    pub text: RwSignal<String>,
     /// The requests that were sent before, newest first.
     pub sent: RwSignal<Vec<HttpRequest>>,
 }
@@ -80,9 +74,6 @@ impl RunForm {
             path: text("/"),
             headers: text(""),
             body: text(""),
-            from: text("someone@example.com"),
-            subject: text("A test message"),
-            text: text(""),
             sent: RwSignal::new(Vec::new()),
         }
     }
@@ -113,15 +104,7 @@ impl RunForm {
         match kind {
             ValKind::Script => run.args = read_args(&self.args.get_untracked())?,
             ValKind::Http => run.request = Some(self.request()?),
-            ValKind::Interval => {}
-            ValKind::Email => {
-                run.args = Some(vec![json!({
-                    "from": self.from.get_untracked(),
-                    "to": [],
-                    "subject": self.subject.get_untracked(),
-                    "text": self.text.get_untracked(),
-                })]);
-            }
+            ValKind::Interval | ValKind::Email => {}
         }
         Ok(run)
     }
@@ -160,6 +143,8 @@ fn read_headers(text: &str) -> Result<Vec<(String, String)>, FormProblem> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

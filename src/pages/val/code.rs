@@ -1,6 +1,6 @@
 //! The code of a val beside what runs it; for its owner to write, for others to read.
 
-use hamlet_models::ExtendedVal;
+use hamlet_models::{ExtendedVal, ValKind};
 use leptos::{prelude::*, task::spawn_local};
 use leptos_router::hooks::use_navigate;
 
@@ -10,7 +10,7 @@ use crate::{
     components::{
         code_editor::{CodeEditor, Place, use_selected_lines},
         run_panel::{EndpointAddress, FormProblem, RunForm, RunPanel, RunState},
-        save_status::SaveStatus,
+        save_status::{SaveState, SaveStatus},
         split_pane::SplitPane,
         stack::ValFrame,
         val_heading::{ValHeading, ValTab},
@@ -76,6 +76,7 @@ fn Workspace(val: ExtendedVal, owner: Memo<bool>) -> AnyView {
     remember_requests(id, form.sent);
 
     let unsaved = work.unsaved();
+    let state = work.state();
     let kept = work.keep_draft();
     use_unsaved_guard(unsaved);
     let save = Callback::new(move |()| {
@@ -86,11 +87,16 @@ fn Workspace(val: ExtendedVal, owner: Memo<bool>) -> AnyView {
     work.save_when_restored(save);
 
     spawn_local(runner.show_last(id));
+    // A run that is asked for while a save goes on waits for that.
+    let waiting = RwSignal::new(false);
     let run = Callback::new(move |()| {
-        if runner.state.with_untracked(RunState::is_busy) {
+        let kind = work.val.with_untracked(|val| val.kind);
+        if runner.state.with_untracked(RunState::is_busy) || kind == ValKind::Email {
             return;
         }
-        let kind = work.val.with_untracked(|val| val.kind);
+        if state.get_untracked() == SaveState::Saving {
+            return waiting.set(true);
+        }
         let new_run = match form.new_run(kind) {
             Ok(new_run) => new_run,
             Err(found) => return problem.set(Some(found)),
@@ -103,6 +109,15 @@ fn Workspace(val: ExtendedVal, owner: Memo<bool>) -> AnyView {
                 runner.start(id, &new_run).await;
             }
         });
+    });
+    Effect::new(move |_| {
+        if waiting.get() && state.get() != SaveState::Saving {
+            waiting.set(false);
+            // What could not be saved has said so.
+            if matches!(state.get_untracked(), SaveState::Saved | SaveState::Unsaved) {
+                run.run(());
+            }
+        }
     });
     on_mod_key("s", move || save.run(()));
     on_mod_key("Enter", move || run.run(()));
@@ -132,8 +147,8 @@ fn Workspace(val: ExtendedVal, owner: Memo<bool>) -> AnyView {
             <Notices work save />
             <div class="workspace">
                 <div class="workspace__bar">
-                    <SaveStatus state=work.state() kept on_retry=save />
-                    <Actions work runner save run />
+                    <SaveStatus state kept on_retry=save />
+                    <Actions work state runner save run />
                 </div>
                 <SplitPane label="Width of the editor" key="hamlet.split" first=editor second=panel />
             </div>
@@ -214,21 +229,20 @@ fn restored_notice(work: Work, draft: &Draft, newest: u32) -> AnyView {
 
 /// Save, run and cancel; on a narrow screen they stick to the bottom edge.
 #[component]
-fn Actions(work: Work, runner: Runner, save: Callback<()>, run: Callback<()>) -> AnyView {
+fn Actions(work: Work, state: Signal<SaveState>, runner: Runner, save: Callback<()>, run: Callback<()>) -> AnyView {
     let unsaved = work.unsaved();
     let busy = Memo::new(move |_| runner.state.with(RunState::is_busy));
     let kind = Memo::new(move |_| work.val.with(|val| val.kind));
     let verb = move || {
-        use hamlet_models::ValKind::{Email, Http, Interval, Script};
         match (kind.get(), unsaved.get()) {
-            (Script | Interval, true) => "Save and run",
-            (Http | Email, true) => "Save and send",
-            (Script, false) => "Run",
-            (Interval, false) => "Run now",
-            (Http | Email, false) => "Send",
+            (ValKind::Http, true) => "Save and send",
+            (_, true) => "Save and run",
+            (ValKind::Http, false) => "Send",
+            (ValKind::Interval, false) => "Run now",
+            (_, false) => "Run",
         }
     };
-    let saving = Signal::derive(move || work.state().get() == crate::components::save_status::SaveState::Saving);
+    let saving = Signal::derive(move || state.get() == SaveState::Saving);
     let id = work.val.with_untracked(|val| val.id);
     let cancel = move || {
         let can = busy.get() && runner.run.with(Option::is_some);
@@ -241,14 +255,22 @@ fn Actions(work: Work, runner: Runner, save: Callback<()>, run: Callback<()>) ->
             }
         })
     };
+    // What an e-mail val waits for can't be sent from here.
+    let start = move || {
+        (kind.get() != ValKind::Email).then(|| {
+            view! {
+                <Button kind=ButtonKind::Primary on_click=run busy>
+                    <Icon name=IconName::Play />
+                    {verb}
+                </Button>
+            }
+        })
+    };
     view! {
         <div class="workspace__actions">
             {cancel}
             <Button on_click=save busy=saving>"Save"</Button>
-            <Button kind=ButtonKind::Primary on_click=run busy>
-                <Icon name=IconName::Play />
-                {verb}
-            </Button>
+            {start}
         </div>
     }
     .into_any()

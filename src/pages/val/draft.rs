@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::hooks::{clock, storage};
 
-/// How long after the last key press a draft is kept.
+/// A text up to this many bytes is kept at each key press: that costs less than drawing it.
+const AT_ONCE_BYTES: usize = 20_000;
+/// How long after the last key press a longer text is kept.
 const PAUSE: Duration = Duration::from_millis(300);
 
 /// A text that isn't saved.
@@ -74,7 +76,7 @@ pub fn use_draft(
         if let Some(Some(waiting)) = waiting {
             waiting.clear();
         }
-        if !unsaved.get() {
+        if !unsaved.get() || text.with_untracked(String::len) <= AT_ONCE_BYTES {
             later();
             return None;
         }
