@@ -42,7 +42,11 @@ export class Visitor {
    * @param {import("playwright-core").BrowserContextOptions} [options]
    */
   static async arrive(browser, url, options) {
-    const context = await browser.newContext({ baseURL: url, viewport: { width: 1280, height: 800 }, ...options });
+    const context = await browser.newContext({
+      baseURL: url,
+      viewport: { width: 1280, height: 800 },
+      ...options,
+    });
     context.setDefaultTimeout(20_000);
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: url });
     const page = await context.newPage();
@@ -65,7 +69,9 @@ export class Visitor {
 
   /** @param {string} fault */
   note(fault) {
-    if (!this.expected.some((pattern) => pattern.test(fault))) this.faults.push(`${this.page.url()} ${fault}`);
+    if (!this.expected.some((pattern) => pattern.test(fault))) {
+      this.faults.push(`${this.page.url()} ${fault}`);
+    }
   }
 
   /** Says that faults like this are part of the test. @param {RegExp} pattern */

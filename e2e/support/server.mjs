@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const program = process.env.HAMLET_BIN ?? fileURLToPath(new URL("../../target/release/hamlet", import.meta.url));
+const program = process.env.HAMLET_BIN ??
+  fileURLToPath(new URL("../../target/release/hamlet", import.meta.url));
 
 /** How long a start may take; a first start also compiles what workers share. */
 const START_MS = 60_000;

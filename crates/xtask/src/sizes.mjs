@@ -4,9 +4,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 
+/** @type {Record<string, number>} */
 const BUDGET = { all: 330_000, ".wasm": 250_000 };
 
 const folder = process.argv[2];
+/** @type {Record<string, number>} */
 const sizes = {};
 for (const entry of readdirSync(folder, { withFileTypes: true })) {
   const extension = extname(entry.name);
@@ -16,8 +18,9 @@ for (const entry of readdirSync(folder, { withFileTypes: true })) {
   });
   sizes[extension] = (sizes[extension] ?? 0) + compressed.length;
 }
-sizes.all = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+sizes.all = Object.values(sizes).reduce((sum, size) => sum + size);
 
+/** @param {number} bytes */
 const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;
 for (const [kind, size] of Object.entries(sizes)) {
   const most = BUDGET[kind] ? ` of at most ${kilobytes(BUDGET[kind])}` : "";
