@@ -34,7 +34,9 @@ const strictStyles = {
     build.onLoad({ filter: /style-mod[\\/]src[\\/]style-mod\.js$/ }, ({ path }) => {
       const condition = "!root.head && root.adoptedStyleSheets";
       const source = readFileSync(path, "utf8");
-      if (!source.includes(condition)) throw new Error(`style-mod has changed: look for a <style> in ${path}`);
+      if (!source.includes(condition)) {
+        throw new Error(`style-mod has changed: look for a <style> in ${path}`);
+      }
       return { contents: source.replace(condition, "root.adoptedStyleSheets"), loader: "js" };
     });
   },
@@ -44,7 +46,10 @@ const embeddedLibraries = {
   name: "embedded-libraries",
   setup(build) {
     build.onResolve({ filter: /^virtual:libraries$/ }, ({ path }) => ({ path, namespace: "virtual" }));
-    build.onLoad({ filter: /.*/, namespace: "virtual" }, () => ({ contents: JSON.stringify(libraries()), loader: "json" }));
+    build.onLoad(
+      { filter: /.*/, namespace: "virtual" },
+      () => ({ contents: JSON.stringify(libraries()), loader: "json" }),
+    );
   },
 };
 
@@ -68,11 +73,17 @@ const page = await build({
   ...common,
   // The page's side of the types uses two enums of TypeScript; the compiler itself belongs to the worker.
   alias: { typescript: "./src/typescript_shim.ts" },
-  define: { ...common.define, TYPES_WORKER: JSON.stringify(outputOf(worker.metafile, "src/types_worker.ts")) },
+  define: {
+    ...common.define,
+    TYPES_WORKER: JSON.stringify(outputOf(worker.metafile, "src/types_worker.ts")),
+  },
   entryPoints: ["src/editor.ts"],
   plugins: [strictStyles],
   splitting: true,
 });
 // The app loads this with a script element and finds the editor in a global: WebAssembly has no import() of its own.
 const editor = outputOf(page.metafile, "src/editor.ts");
-writeFileSync(join(dist, "entry.js"), `import * as editor from "./${editor}";\nglobalThis.hamletEditor = editor;\n`);
+writeFileSync(
+  join(dist, "entry.js"),
+  `import * as editor from "./${editor}";\nglobalThis.hamletEditor = editor;\n`,
+);

@@ -1,11 +1,11 @@
 // What the web app imports: an editor for code, and a view of what changed between two texts.
 import { indentWithTab } from "@codemirror/commands";
 import { javascript } from "@codemirror/lang-javascript";
-import { Compartment, EditorState, Prec, type Extension } from "@codemirror/state";
+import { Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { basicSetup } from "codemirror";
-import { lineSelection, selectLines, type LineRange } from "./lines";
-import { failureMarks, setFailures, type Failure } from "./failures";
+import { type LineRange, lineSelection, selectLines } from "./lines";
+import { type Failure, failureMarks, setFailures } from "./failures";
 import { theme } from "./theme";
 
 export interface EditorOptions {
@@ -102,7 +102,9 @@ export function createEditor(options: EditorOptions): Editor {
   };
 }
 
-export async function createCompare(options: import("./compare").CompareOptions): Promise<import("./compare").Compare> {
+export async function createCompare(
+  options: import("./compare").CompareOptions,
+): Promise<import("./compare").Compare> {
   const { createCompare } = await import("./compare");
   return createCompare(options);
 }
@@ -118,7 +120,11 @@ function commands({ onSave, onRun }: EditorOptions) {
 }
 
 function accessTo({ label, readonly }: { label: string; readonly: boolean }): Extension {
-  const attributes = { "aria-label": label, "aria-readonly": String(readonly), "aria-description": readonly ? "" : HELP };
+  const attributes = {
+    "aria-label": label,
+    "aria-readonly": String(readonly),
+    "aria-description": readonly ? "" : HELP,
+  };
   return [
     EditorState.readOnly.of(readonly),
     // Stays focusable, so that a reader can search, select and scroll by keyboard.

@@ -1,7 +1,7 @@
 // Where the last run failed: the line is tinted and underlined, and what was thrown is written under it.
-import { linter, type Diagnostic } from "@codemirror/lint";
-import { StateEffect, StateField, type EditorState, type Range } from "@codemirror/state";
-import { Decoration, EditorView, WidgetType, type DecorationSet } from "@codemirror/view";
+import { type Diagnostic, linter } from "@codemirror/lint";
+import { type EditorState, type Range, StateEffect, StateField } from "@codemirror/state";
+import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
 
 export interface Failure {
   /** Counted from 1. */
@@ -51,7 +51,9 @@ function decorations(state: EditorState, failures: readonly Failure[]): Decorati
     const line = state.doc.line(number);
     const from = Math.min(line.from + Math.max(column - 1, 0), line.to);
     ranges.push(failedLine.range(line.from));
-    ranges.push(Decoration.widget({ block: true, side: 1, widget: new Message(message), from }).range(line.to));
+    ranges.push(
+      Decoration.widget({ block: true, side: 1, widget: new Message(message), from }).range(line.to),
+    );
   }
   return Decoration.set(ranges, true);
 }
@@ -61,7 +63,9 @@ function diagnostics({ state }: EditorView): Diagnostic[] {
   state.field(failureField).between(0, state.doc.length, (position, _, { spec }) => {
     if (!(spec.widget instanceof Message)) return;
     const line = state.doc.lineAt(position);
-    const from = state.doc.lineAt(Math.min(spec.from, state.doc.length)).number === line.number ? spec.from : line.from;
+    const from = state.doc.lineAt(Math.min(spec.from, state.doc.length)).number === line.number
+      ? spec.from
+      : line.from;
     found.push({ from, to: line.to, severity: "error", source: "last run", message: spec.widget.text });
   });
   return found;
@@ -72,7 +76,8 @@ export const failureMarks = [
   // Under lint as well, so that F8 goes from one to the next and the list of problems has them.
   linter(diagnostics, {
     delay: 0,
-    needsRefresh: ({ transactions }) => transactions.some(({ effects }) => effects.some((effect) => effect.is(replaceFailures))),
+    needsRefresh: ({ transactions }) =>
+      transactions.some(({ effects }) => effects.some((effect) => effect.is(replaceFailures))),
   }),
 ];
 

@@ -1,6 +1,6 @@
 // Lines that a link names (`#L20-29`): marked, scrolled to, and chosen by a click on their numbers.
 import { RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
-import { Decoration, EditorView, lineNumbers, type DecorationSet } from "@codemirror/view";
+import { Decoration, type DecorationSet, EditorView, lineNumbers } from "@codemirror/view";
 
 /** First and last line, counted from 1. */
 export interface LineRange {
@@ -50,7 +50,11 @@ export function lineSelection(onSelect: (range: LineRange | null) => void) {
     const line = view.state.doc.lineAt(position).number;
     const { range } = view.state.field(rangeField);
     const single = range?.from === line && range.to === line;
-    const next = shift && range ? clamp({ from: range.from, to: line }, view.state.doc.lines) : single ? null : { from: line, to: line };
+    const next = shift && range
+      ? clamp({ from: range.from, to: line }, view.state.doc.lines)
+      : single
+      ? null
+      : { from: line, to: line };
     view.dispatch({ effects: setRange.of(next) });
     onSelect(next);
     return true;

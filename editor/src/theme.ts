@@ -15,8 +15,16 @@ const frame = EditorView.theme({
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "transparent" },
   "&.cm-focused .cm-activeLine": { backgroundColor: "var(--bg-sunken)" },
   ".cm-gutters": { color: "var(--text-muted)", backgroundColor: "var(--bg)", border: "none" },
-  ".cm-lineNumbers .cm-gutterElement": { cursor: "pointer", padding: "0 var(--space-2)", minWidth: "var(--space-8)" },
-  ".cm-foldPlaceholder": { color: "var(--text-muted)", backgroundColor: "var(--bg-raised)", border: "1px solid var(--line)" },
+  ".cm-lineNumbers .cm-gutterElement": {
+    cursor: "pointer",
+    padding: "0 var(--space-2)",
+    minWidth: "var(--space-8)",
+  },
+  ".cm-foldPlaceholder": {
+    color: "var(--text-muted)",
+    backgroundColor: "var(--bg-raised)",
+    border: "1px solid var(--line)",
+  },
   ".cm-selectionMatch": { backgroundColor: "var(--code-match)" },
   ".cm-searchMatch": { backgroundColor: "var(--code-match)", outline: "1px solid var(--line-control)" },
   ".cm-searchMatch-selected": { backgroundColor: "var(--code-selection)" },
@@ -54,24 +62,47 @@ const frame = EditorView.theme({
     borderRadius: "var(--radius)",
     boxShadow: "var(--shadow-float)",
   },
-  ".cm-tooltip-autocomplete > ul > li[aria-selected]": { color: "var(--text-on-accent)", backgroundColor: "var(--accent)" },
-  ".cm-typeHint": { maxWidth: "60ch", maxHeight: "20em", overflow: "auto", padding: "var(--space-2)", whiteSpace: "pre-wrap" },
+  ".cm-tooltip-autocomplete > ul > li[aria-selected]": {
+    color: "var(--text-on-accent)",
+    backgroundColor: "var(--accent)",
+  },
+  ".cm-typeHint": {
+    maxWidth: "60ch",
+    maxHeight: "20em",
+    overflow: "auto",
+    padding: "var(--space-2)",
+    whiteSpace: "pre-wrap",
+  },
   ".cm-typeHint__docs": { fontFamily: "var(--font-text)", paddingTop: "var(--space-2)" },
   ".cm-changedLine, &.cm-merge-b .cm-changedLine": { backgroundColor: "var(--diff-added)" },
   "&.cm-merge-a .cm-changedLine, .cm-deletedChunk": { backgroundColor: "var(--diff-removed)" },
-  "&.cm-merge-b .cm-changedText, .cm-inlineChangedLine .cm-changedText, .cm-insertedLine .cm-changedText": { background: "var(--diff-added-word)" },
-  "&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText": { background: "var(--diff-removed-word)" },
+  "&.cm-merge-b .cm-changedText, .cm-inlineChangedLine .cm-changedText, .cm-insertedLine .cm-changedText": {
+    background: "var(--diff-added-word)",
+  },
+  "&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText": {
+    background: "var(--diff-removed-word)",
+  },
   ".cm-insertedLine, .cm-deletedLine, .cm-deletedLine del": { textDecoration: "none" },
   ".cm-collapsedLines": { color: "var(--text-muted)", background: "var(--bg-raised)" },
 });
 
 const syntax = HighlightStyle.define([
-  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier, tags.self, tags.null, tags.bool], color: "var(--code-keyword)" },
+  {
+    tag: [tags.keyword, tags.operatorKeyword, tags.modifier, tags.self, tags.null, tags.bool],
+    color: "var(--code-keyword)",
+  },
   { tag: [tags.string, tags.special(tags.string), tags.regexp, tags.character], color: "var(--code-string)" },
   { tag: [tags.number, tags.atom], color: "var(--code-number)" },
   { tag: [tags.comment, tags.meta], color: "var(--code-comment)", fontStyle: "italic" },
   { tag: [tags.typeName, tags.className, tags.namespace, tags.tagName], color: "var(--code-type)" },
-  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName), tags.definition(tags.function(tags.variableName))], color: "var(--code-function)" },
+  {
+    tag: [
+      tags.function(tags.variableName),
+      tags.function(tags.propertyName),
+      tags.definition(tags.function(tags.variableName)),
+    ],
+    color: "var(--code-function)",
+  },
   { tag: [tags.propertyName, tags.attributeName], color: "var(--text)" },
   { tag: [tags.punctuation, tags.operator, tags.bracket], color: "var(--text-muted)" },
   { tag: tags.invalid, color: "var(--error)" },

@@ -3,9 +3,16 @@ import { autocompletion, completeFromList, ifNotIn } from "@codemirror/autocompl
 import { typescriptSnippets } from "@codemirror/lang-javascript";
 import type { Extension } from "@codemirror/state";
 import type { TooltipView } from "@codemirror/view";
-import { tsAutocompleteWorker, tsFacetWorker, tsHoverWorker, tsLinterWorker, tsSyncWorker, type HoverInfo } from "@valtown/codemirror-ts";
+import {
+  type HoverInfo,
+  tsAutocompleteWorker,
+  tsFacetWorker,
+  tsHoverWorker,
+  tsLinterWorker,
+  tsSyncWorker,
+} from "@valtown/codemirror-ts";
 import type { WorkerShape } from "@valtown/codemirror-ts/worker";
-import { wrap, type Remote } from "comlink";
+import { type Remote, wrap } from "comlink";
 import type { TypesWorker } from "./types_worker";
 
 declare const TYPES_WORKER: string;
@@ -40,14 +47,24 @@ export async function connectTypes(text: string): Promise<Connection> {
   const worker = await shared;
   const path = `/val_${++files}.tsx`;
   await worker.updateFile({ path, code: text });
-  const aside = ["String", "TemplateString", "LineComment", "BlockComment", "RegExp", "PropertyName", "JSXText"];
+  const aside = [
+    "String",
+    "TemplateString",
+    "LineComment",
+    "BlockComment",
+    "RegExp",
+    "PropertyName",
+    "JSXText",
+  ];
   return {
     extension: [
       tsFacetWorker.of({ path, worker: worker as unknown as WorkerShape }),
       tsSyncWorker(),
       tsLinterWorker({ diagnosticCodesToIgnore: UNTOLD }),
       tsHoverWorker({ renderTooltip }),
-      autocompletion({ override: [tsAutocompleteWorker(), ifNotIn(aside, completeFromList(typescriptSnippets))] }),
+      autocompletion({
+        override: [tsAutocompleteWorker(), ifNotIn(aside, completeFromList(typescriptSnippets))],
+      }),
     ],
     update: (code) => void worker.updateFile({ path, code }),
     close: () => void worker.closeFile(path),
@@ -57,7 +74,8 @@ export async function connectTypes(text: string): Promise<Connection> {
 function renderTooltip({ quickInfo }: HoverInfo): TooltipView {
   const dom = document.createElement("div");
   dom.className = "cm-typeHint";
-  const joined = (parts: readonly { text: string }[] | undefined) => parts?.map(({ text }) => text).join("") ?? "";
+  const joined = (parts: readonly { text: string }[] | undefined) =>
+    parts?.map(({ text }) => text).join("") ?? "";
   dom.append(joined(quickInfo?.displayParts));
   const documentation = joined(quickInfo?.documentation);
   if (documentation) {

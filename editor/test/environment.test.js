@@ -13,7 +13,13 @@ before(async () => {
   const cache = join(folder, "node_modules", ".cache");
   mkdirSync(cache, { recursive: true });
   const outfile = join(cache, "environment.mjs");
-  await build({ entryPoints: [join(folder, "src/environment.ts")], outfile, bundle: true, format: "esm", packages: "external" });
+  await build({
+    entryPoints: [join(folder, "src/environment.ts")],
+    outfile,
+    bundle: true,
+    format: "esm",
+    packages: "external",
+  });
   const { createEnvironment } = await import(outfile);
   environment = createEnvironment(libraries());
 });
@@ -21,9 +27,14 @@ before(async () => {
 function problems(code) {
   environment.createFile("/val.tsx", code);
   const service = environment.languageService;
-  const found = [...service.getSyntacticDiagnostics("/val.tsx"), ...service.getSemanticDiagnostics("/val.tsx")];
+  const found = [
+    ...service.getSyntacticDiagnostics("/val.tsx"),
+    ...service.getSemanticDiagnostics("/val.tsx"),
+  ];
   environment.deleteFile("/val.tsx");
-  return found.map(({ code, messageText }) => `${code} ${typeof messageText === "string" ? messageText : messageText.messageText}`);
+  return found.map(({ code, messageText }) =>
+    `${code} ${typeof messageText === "string" ? messageText : messageText.messageText}`
+  );
 }
 
 describe("types in the editor", () => {

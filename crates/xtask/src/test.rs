@@ -68,13 +68,17 @@ fn rust(project: &Project) -> Result<()> {
     project::run(&mut cargo)
 }
 
-/// The root package in the browser; wasm-pack builds it alone.
+/// The editor's own tests, then the root package in the browser, with the editor's bundle; wasm-pack builds it alone.
 fn in_browser(project: &Project, browser: &Browser) -> Result<()> {
+    project::run(project.command("node").args(["--test", "editor/test/"]))?;
+    project::run(project.command("node").arg("editor/build.mjs"))?;
     let mut wasm_pack = project.command("wasm-pack");
     wasm_pack
         .args(["test", "--headless", "--chrome", "--chromedriver"])
         .arg(&browser.driver)
         .args(["--mode", "no-install"]);
+    // For all tests together; the runner's own 20 s are for a few.
+    wasm_pack.env("WASM_BINDGEN_TEST_TIMEOUT", "600");
     project::run(&mut wasm_pack)
 }
 
