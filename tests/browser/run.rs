@@ -1,0 +1,298 @@
+//! The page of one run.
+
+use hamlet_models::{
+    BaseRun, FullRun, LogLevel, LogLine, LogStream, ProblemCode, RunPhases, RunRequest, RunStatus, Truncated,
+    ValKind,
+};
+use serde_json::json;
+use wasm_bindgen_test::wasm_bindgen_test;
+
+use crate::{
+    fixtures::{ago, extended, me, run, val},
+    harness::{
+        address, button, come_back, find, find_all, has_text, link, mount_app, query, query_named, until,
+        until_text, write,
+    },
+    server::Server,
+};
+
+const RUN: &str = "GET /v1/runs/018f3c7e-0000-7000-8000-000000000007";
+const ADDRESS: &str = "/runs/018f3c7e-0000-7000-8000-000000000007";
+const START: &str = "POST /v1/vals/018f3c7e-0000-7000-8000-000000000001/runs";
+
+fn full(status: RunStatus) -> FullRun {
+    let mut run = run(7, "hello", status);
+    if let Some(error) = &mut run.error {
+        error.stack = error.stack.replace("http://localhost/", "https://esm.town/");
+    }
+    FullRun {
+        run,
+        logs: vec![
+            line("Hello, Berlin", LogLevel::Info),
+            line("no answer", LogLevel::Error),
+        ],
+        return_value: None,
+        args: None,
+        emails: Vec::new(),
+        truncated: Truncated::default(),
+        phases: RunPhases {
+            waited_ms: Some(1.0),
+            ran_ms: Some(120.0),
+            ..RunPhases::default()
+        },
+        response: None,
+    }
+}
+
+fn line(message: &str, level: LogLevel) -> LogLine {
+    LogLine {
+        time: ago(59),
+        level,
+        message: message.to_owned(),
+        stream: LogStream::Console,
+    }
+}
+
+/// Ada, signed in, her val whose latest version is 3, and its run.
+fn server(run: &FullRun) -> Server {
+    let server = Server::start();
+    server.on("GET /v1/session", 200, &me());
+    server.on(
+        "GET /v1/vals/018f3c7e-0000-7000-8000-000000000001",
+        200,
+        &extended(val(1, "hello", ValKind::Script)),
+    );
+    server.on(RUN, 200, run);
+    server
+}
+
+#[wasm_bindgen_test]
+async fn a_failed_run_says_what_and_where() {
+    let _server = server(&full(RunStatus::Error));
+    let (root, _mounted) = mount_app(ADDRESS);
+    until_text(
+        &root,
+        "Failed after 132 ms: TypeError: x is not a function, line 2 of version 3",
+    )
+    .await;
+    let frame = link(&root, "ada/hello v3:2:3");
+    assert_eq!(
+        frame.get_attribute("href").as_deref(),
+        Some("/v/ada/hello/versions/3#L2")
+    );
+    for text in [
+        "Waited",
+        "Ran",
+        "120 ms",
+        "Hello, Berlin",
+        "2 lines",
+        "It was started without input.",
+        "40.0 MB",
+    ] {
+        assert!(has_text(&root, text), "no {text}");
+    }
+    assert!(!has_text(&root, "Module loaded") && !has_text(&root, "It returned nothing."));
+    assert!(query_named(&root, "button", "Cancel").is_none());
+}
+
+#[wasm_bindgen_test]
+async fn input_and_result_are_trees_and_say_what_was_cut() {
+    let run = FullRun {
+        args: Some(json!(["Berlin", {"days": 2}])),
+        return_value: Some(json!("{\"city\":\"Ber")),
+        truncated: Truncated {
+            return_value: true,
+            logs: true,
+            ..Truncated::default()
+        },
+        ..full(RunStatus::Ok)
+    };
+    let _server = server(&run);
+    let (root, _mounted) = mount_app(ADDRESS);
+    until_text(&root, "Done after 132 ms").await;
+    assert!(has_text(&find(&root, "[aria-label=Input]"), "{ days: 2 }"));
+    assert!(has_text(&find(&root, "[aria-label=Result]"), "too large"));
+    assert!(!has_text(&find(&root, "[aria-label=Input]"), "too large"));
+    assert!(has_text(&root, "Lines after these were not kept"));
+}
+
+#[wasm_bindgen_test]
+async fn running_again_sends_the_same_input_to_the_same_version() {
+    let run = FullRun {
+        args: Some(json!([1, "two"])),
+        ..full(RunStatus::Ok)
+    };
+    let server = server(&run);
+    let again = BaseRun {
+        id: crate::fixtures::id(8),
+        ..run.run.clone()
+    };
+    server.on(START, 202, &again);
+    server.on(
+        "GET /v1/runs/018f3c7e-0000-7000-8000-000000000008",
+        200,
+        &FullRun {
+            run: again,
+            ..full(RunStatus::Ok)
+        },
+    );
+    let (root, _mounted) = mount_app(ADDRESS);
+    until("the button", || {
+        query_named(&root, "button", "Run again").is_some()
+    })
+    .await;
+    button(&root, "Run again").click();
+    until("the new run", || {
+        address() == "/runs/018f3c7e-0000-7000-8000-000000000008"
+    })
+    .await;
+    assert_eq!(
+        server.seen(START)[0].json(),
+        json!({"version": 3, "args": [1, "two"]})
+    );
+}
+
+#[wasm_bindgen_test]
+async fn a_run_of_an_old_version_can_be_run_on_the_latest() {
+    let mut run = full(RunStatus::Ok);
+    run.run.version = Some(1);
+    run.run.request = Some(RunRequest {
+        method: "POST".into(),
+        url: "http://ada-hello.localhost:8787/a?b=1".into(),
+        status: Some(200),
+    });
+    let server = server(&run);
+    server.refuse(START, ProblemCode::OverCapacity, "every place is taken");
+    let (root, _mounted) = mount_app(ADDRESS);
+    until("the buttons", || {
+        query_named(&root, "button", "Run on latest, v3").is_some()
+    })
+    .await;
+    assert!(query_named(&root, "button", "Run again on v1").is_some());
+    assert!(has_text(&root, "headers and body were not kept"));
+    button(&root, "Run on latest, v3").click();
+    until_text(&root, "Every place is taken.").await;
+    let sent = server.seen(START)[0].json();
+    assert_eq!(sent["request"]["path"], "/a?b=1");
+    assert!(sent.get("version").is_none(), "no version means the latest");
+    assert_eq!(address(), ADDRESS);
+}
+
+#[wasm_bindgen_test]
+async fn what_was_not_kept_can_not_be_sent_again() {
+    let run = FullRun {
+        args: Some(json!("[\"a very long")),
+        truncated: Truncated {
+            args: true,
+            ..Truncated::default()
+        },
+        ..full(RunStatus::Ok)
+    };
+    let _server = server(&run);
+    let (root, _mounted) = mount_app(ADDRESS);
+    until_text(&root, "too large to be kept").await;
+    assert!(query_named(&root, "button", "Run again").is_none());
+}
+
+#[wasm_bindgen_test]
+async fn a_run_whose_val_is_gone_says_so() {
+    let server = server(&full(RunStatus::Ok));
+    server.refuse(
+        "GET /v1/vals/018f3c7e-0000-7000-8000-000000000001",
+        ProblemCode::NotFound,
+        "no such val",
+    );
+    let (root, _mounted) = mount_app(ADDRESS);
+    until_text(&root, "Its val is gone").await;
+    assert!(query_named(&root, "button", "Run again").is_none());
+}
+
+#[wasm_bindgen_test]
+async fn a_run_that_goes_on_is_followed_until_it_ends() {
+    let server = server(&full(RunStatus::Running));
+    let (root, _mounted) = mount_app(ADDRESS);
+    until("the button", || query_named(&root, "button", "Cancel").is_some()).await;
+    assert!(query_named(&root, "button", "Run again").is_none());
+    let mut ended = full(RunStatus::Ok);
+    ended.logs.push(line("the end", LogLevel::Info));
+    server.on(RUN, 200, &ended);
+    come_back();
+    until_text(&root, "the end").await;
+    assert_eq!(
+        find(&root, ".run__head [role=status]").inner_text().trim(),
+        "Done after 132 ms"
+    );
+    assert!(query_named(&root, "button", "Cancel").is_none());
+    let looked = server.seen(RUN).len();
+    come_back();
+    assert_eq!(server.seen(RUN).len(), looked, "nothing more is to be seen");
+}
+
+#[wasm_bindgen_test]
+async fn a_run_can_be_cancelled_while_it_goes_on() {
+    let server = server(&full(RunStatus::Running));
+    let cancel = "POST /v1/vals/018f3c7e-0000-7000-8000-000000000001/evaluations/018f3c7e-0000-7000-8000-000000000007/cancel";
+    server.on(cancel, 200, &json!({"found": true}));
+    let (root, _mounted) = mount_app(ADDRESS);
+    until("the button", || query_named(&root, "button", "Cancel").is_some()).await;
+    server.on(
+        RUN,
+        200,
+        &FullRun {
+            run: BaseRun {
+                error: None,
+                ..run(7, "hello", RunStatus::Cancelled)
+            },
+            ..full(RunStatus::Cancelled)
+        },
+    );
+    button(&root, "Cancel").click();
+    until_text(&root, "Cancelled after 132 ms").await;
+    assert_eq!(server.seen(cancel).len(), 1);
+}
+
+#[wasm_bindgen_test]
+async fn which_lines_are_shown_is_in_the_address() {
+    let _server = server(&full(RunStatus::Ok));
+    let (root, _mounted) = mount_app("/runs/018f3c7e-0000-7000-8000-000000000007?level=error");
+    until_text(&root, "1 of 2 lines").await;
+    assert!(!has_text(&root, "Hello, Berlin"));
+    find_all(&root, ".log__level")[0].click();
+    until("the address", || address() == ADDRESS).await;
+    write(&find(&root, "input[type=search]"), "berlin");
+    until("the address", || address().ends_with("?q=berlin")).await;
+    assert!(has_text(&root, "Hello, Berlin") && !has_text(&root, "no answer"));
+}
+
+#[wasm_bindgen_test]
+async fn a_run_that_is_not_there_is_not_found_and_no_run_is_asked_for_by_another_word() {
+    let server = server(&full(RunStatus::Ok));
+    server.refuse(RUN, ProblemCode::NotFound, "no such run");
+    let (root, mounted) = mount_app(ADDRESS);
+    until_text(&root, "Nothing here").await;
+    drop(mounted);
+    let (root, _mounted) = mount_app("/runs/yesterday");
+    until_text(&root, "Nothing here").await;
+    assert!(server.seen("GET /v1/runs/yesterday").is_empty());
+}
+
+#[wasm_bindgen_test]
+async fn who_is_not_signed_in_is_asked_to() {
+    let server = Server::start();
+    server.refuse(RUN, ProblemCode::NotFound, "no such run");
+    let (root, _mounted) = mount_app(ADDRESS);
+    until_text(&root, "Sign in to see this").await;
+    assert!(!has_text(&root, "Nothing here"));
+}
+
+#[wasm_bindgen_test]
+async fn a_server_that_is_down_is_told_and_asked_again() {
+    let server = server(&full(RunStatus::Ok));
+    server.refuse(RUN, ProblemCode::Unavailable, "the database can't be reached");
+    let (root, _mounted) = mount_app(ADDRESS);
+    until_text(&root, "The database can't be reached.").await;
+    server.on(RUN, 200, &full(RunStatus::Ok));
+    button(&root, "Retry").click();
+    until_text(&root, "Done after 132 ms").await;
+    assert!(query(&root, "[role=alert]").is_none());
+}
