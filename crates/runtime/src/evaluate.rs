@@ -101,10 +101,7 @@ async fn attempt(
     worker.end_run(run.id);
     let (mut outcome, module_ms) = match answer {
         Ok((mut outcome, module_ms)) => {
-            if let Some(error) = &mut outcome.error {
-                error.message = modules.clean(std::mem::take(&mut error.message));
-                error.stack = modules.clean(std::mem::take(&mut error.stack));
-            }
+            outcome.error = outcome.error.map(|error| modules.clean_error(error));
             (outcome, module_ms)
         }
         Err((end, error)) => (failed(shared, end, error), None),

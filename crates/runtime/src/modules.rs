@@ -262,15 +262,24 @@ impl Modules {
             }
             kept.push(self.clean_line(line));
         }
-        // Below our own frames are only those of the engine, which called them.
-        while ours
-            && kept
-                .last()
-                .is_some_and(|line| line.trim_start().starts_with("at ") && line.contains("(ext:"))
-        {
-            kept.pop();
-        }
         kept.join("\n")
+    }
+
+    /// An error as its val's author may see it: with [`Modules::clean`], and without the engine's frames that only
+    /// called the val.
+    pub(crate) fn clean_error(&self, error: RunError) -> RunError {
+        let mut stack = self.clean(error.stack);
+        while let Some((above, last)) = stack.rsplit_once('\n')
+            && last.trim_start().starts_with("at ")
+            && last.contains("ext:")
+        {
+            stack.truncate(above.len());
+        }
+        RunError {
+            name: error.name,
+            message: self.clean(error.message),
+            stack,
+        }
     }
 
     fn clean_line(&self, line: &str) -> String {

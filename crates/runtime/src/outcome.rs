@@ -73,14 +73,28 @@ pub(crate) fn cut_text(text: &mut String, kilobytes: u64) -> bool {
     longer
 }
 
+/// Where a message ends with the place of an import, as ` at https://example.com/v/ada/hello:3:14`.
+fn place_in(message: &str) -> Option<usize> {
+    let at = message
+        .rfind("at ")
+        .filter(|at| message[..*at].ends_with(char::is_whitespace))?;
+    let mut parts = message[at + 3..].rsplitn(3, ':');
+    let is_number = |part: Option<&str>| part.is_some_and(|part| part.parse::<u32>().is_ok());
+    let ends_with_place = is_number(parts.next()) && is_number(parts.next());
+    let is_address = parts
+        .next()
+        .is_some_and(|url| url.contains("://") && !url.contains(char::is_whitespace));
+    (ends_with_place && is_address).then_some(at)
+}
+
 /// Cuts an error's texts to so many kilobytes together; says whether they were longer.
 pub(crate) fn cut_error(mut error: RunError, kilobytes: u64) -> (RunError, bool) {
-    // An error at the place of an import has its place in its message too.
-    if let Some(at) = error.message.find("\n    at ") {
-        if !error.stack.contains("\n    at ") {
-            error.stack = format!("{}: {}", error.name, error.message);
-        }
-        error.message.truncate(at);
+    // Errors of imports say their place in the message.
+    if let Some(at) = place_in(&error.message) {
+        let place = error.message.split_off(at).trim_start().to_owned();
+        let message = error.message.trim_end();
+        error.stack = format!("{}: {message}\n    {place}", error.name);
+        error.message.truncate(message.len());
     }
     cut_text(&mut error.name, 1);
     let cut_message = cut_text(&mut error.message, kilobytes / 2);

@@ -54,11 +54,15 @@ impl Runtime {
         let limits = &config.limits;
         // A line of JSON may be six times as long as the text that it carries.
         let longest_frame = (limits.log_kb + 4 * limits.value_kb) * 1000 * 6 + (64 << 10);
+        let authority = http::Uri::try_from(&config.api_url)
+            .ok()
+            .and_then(|uri| uri.into_parts().authority);
+        let authority = authority.and_then(|authority| http::HeaderValue::try_from(authority.as_str()).ok());
         let nursery = Arc::new(Nursery::new(
             Launch::new(&config, bootstrap),
             config.work_dir.clone(),
             usize::try_from(longest_frame).unwrap_or(usize::MAX),
-            api,
+            api.zip(authority),
         ));
         let warm_workers = config.warm_workers.unwrap_or_else(|| {
             let quarter = system::machine_bytes().unwrap_or(2 << 30) / 4;

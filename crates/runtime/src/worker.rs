@@ -21,7 +21,7 @@ use std::{
 };
 
 use hamlet_models::{LogLevel, LogStream, RunId};
-use http::HeaderName;
+use http::{HeaderName, HeaderValue};
 use nix::{
     sys::stat::Mode,
     unistd::{Pid, mkfifo},
@@ -58,8 +58,8 @@ pub(crate) struct Nursery {
     pub(crate) launch: Launch,
     pub(crate) work_dir: PathBuf,
     pub(crate) longest_frame: usize,
-    /// Whether workers get a socket to the instance.
-    pub(crate) api: Option<Arc<dyn crate::ApiChannel>>,
+    /// Who answers at the instance's own address, and that address's host and port.
+    pub(crate) api: Option<(Arc<dyn crate::ApiChannel>, HeaderValue)>,
     /// Every worker whose process lives, by number.
     pub(crate) living: Mutex<HashMap<u64, Arc<Worker>>>,
     /// Ends when every worker's process has been waited for and its folder is gone.
@@ -72,7 +72,7 @@ impl Nursery {
         launch: Launch,
         work_dir: PathBuf,
         longest_frame: usize,
-        api: Option<Arc<dyn crate::ApiChannel>>,
+        api: Option<(Arc<dyn crate::ApiChannel>, HeaderValue)>,
     ) -> Self {
         Self {
             launch,
@@ -127,6 +127,8 @@ pub(crate) struct Worker {
     doom: OnceLock<Doom>,
     exit: watch::Sender<Option<Exit>>,
     engine_gave_up: AtomicBool,
+    /// Empty lines of standard error that may yet turn out to be the engine's.
+    held_lines: AtomicU64,
     /// What its CPU clock showed when it was given its job, in nanoseconds.
     pub(crate) cpu_given: AtomicU64,
     /// When it must be gone, if that is known: it has been retired.
@@ -229,6 +231,7 @@ impl Worker {
             doom: OnceLock::new(),
             exit: watch::Sender::new(None),
             engine_gave_up: AtomicBool::new(false),
+            held_lines: AtomicU64::new(0),
             cpu_given: AtomicU64::new(0),
             last_moment: OnceLock::new(),
             cpu_seen: AtomicU64::new(0),
@@ -395,6 +398,9 @@ impl Worker {
         self.drain();
         self.stdout.flush(|line| self.on_raw(line, LogStream::Stdout));
         self.stderr.flush(|line| self.on_raw(line, LogStream::Stderr));
+        if !self.engine_gave_up.load(Ordering::Relaxed) {
+            self.give_held_lines();
+        }
     }
 
     fn run_of(&self, id: &str) -> Option<Arc<LiveRun>> {
@@ -477,10 +483,20 @@ impl Worker {
                 if self.engine_gave_up.load(Ordering::Relaxed) || self.is_engine_giving_up(&text) {
                     return;
                 }
+                if text.is_empty() {
+                    // The engine's last words begin with an empty line; it is the val's own if they don't follow.
+                    self.held_lines.fetch_add(1, Ordering::Relaxed);
+                    return;
+                }
+                self.give_held_lines();
                 LogLevel::Error
             }
             _ => LogLevel::Info,
         };
+        self.give_raw(level, stream, text.into_owned());
+    }
+
+    fn give_raw(&self, level: LogLevel, stream: LogStream, text: String) {
         let latest = self
             .runs
             .lock()
@@ -488,7 +504,13 @@ impl Worker {
             .latest
             .clone();
         if let Some(run) = latest {
-            run.line(level, stream, self.clean(text.into_owned()));
+            run.line(level, stream, self.clean(text));
+        }
+    }
+
+    fn give_held_lines(&self) {
+        for _ in 0..self.held_lines.swap(0, Ordering::Relaxed) {
+            self.give_raw(LogLevel::Error, LogStream::Stderr, String::new());
         }
     }
 
@@ -508,7 +530,11 @@ impl Worker {
 /// Reads what a worker writes until its process is gone, then clears up after it.
 async fn attend(nursery: Arc<Nursery>, worker: Arc<Worker>, mut child: Child, api: Option<UnixListener>) {
     let serving = match (api, &nursery.api) {
-        (Some(listener), Some(api)) => Some(tokio::spawn(crate::api::serve(listener, api.clone()))),
+        (Some(listener), Some((api, authority))) => Some(tokio::spawn(crate::api::serve(
+            listener,
+            api.clone(),
+            authority.clone(),
+        ))),
         _ => None,
     };
     let (mut frames, mut stdout, mut stderr) = (Pumped::More, Pumped::More, Pumped::More);

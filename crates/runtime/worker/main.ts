@@ -1,6 +1,6 @@
 // A worker's life: wait for the one job, load the val, do the job, and end when nothing is left to do.
 
-import { addressOf, inspect, now, startsWith } from "./natives.ts";
+import { addressOf, inspect, isRequest, now, slice, startsWith } from "./natives.ts";
 import { receive, send, setKey, stayForHost } from "./channel.ts";
 import { log, newRunLog, setFirstRun } from "./console.ts";
 import { setLongest } from "./errors.ts";
@@ -32,12 +32,15 @@ function setEnvironment(variables: [string, string][]) {
 function reachInstance(origin: string, path: string) {
   const native = globalThis.fetch;
   const client = Deno.createHttpClient({ proxy: { transport: "unix", path } });
+  const NativeRequest = Request;
   globalThis.fetch = function fetch(input: any, init?: any) {
     const address = addressOf(input);
     if (address === undefined || !startsWith(address, origin)) return native(input, init);
     const after = address[origin.length];
     if (after !== undefined && after !== "/" && after !== "?" && after !== "#") return native(input, init);
-    return native(input, { ...init, client });
+    // Deno would refuse the instance's own address before it looks at the client; the host puts it back.
+    const away = `http://instance.invalid${slice(address, origin.length)}`;
+    return native(isRequest(input) ? new NativeRequest(away, input) : away, { ...init, client });
   };
 }
 
@@ -91,7 +94,8 @@ const run = newRunLog(job.run, job.logs);
 setFirstRun(run);
 const evaluation: Evaluation = { over: false, run, moduleMs: null };
 watchErrors(evaluation);
-// From here on only the val's own work keeps the process: a val that waits for what can never come ends at once.
+// From here on only the val's own work keeps the process: a function that waits for what can never come ends at once,
+// while a module that does so at its top level goes on to the limit.
 stayForHost(false);
 hearHost();
 if (job.kind === "http") serveModule(job, evaluation);

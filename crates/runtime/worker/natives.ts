@@ -61,6 +61,16 @@ export function isResponse(value: unknown): value is Response {
   }
 }
 
+/** Whether the engine itself takes `value` for a request. */
+export function isRequest(value: unknown): value is Request {
+  try {
+    requestUrl(value as Request);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The address that `fetch` was given, or nothing if it is none. */
 export function addressOf(input: unknown): string | undefined {
   if (typeof input === "string") return input;

@@ -334,9 +334,8 @@ async fn failure(
         }
     };
     let thrown = serde_json::from_slice::<Thrown>(&bytes).map(Thrown::into_error);
-    let mut error = thrown.unwrap_or_else(|_| crate::worker::error("Error", "the val failed".into()));
-    error.message = warm.modules.clean(error.message);
-    error.stack = warm.modules.clean(error.stack);
+    let error = thrown.unwrap_or_else(|_| crate::worker::error("Error", "the val failed".into()));
+    let error = warm.modules.clean_error(error);
     if !connection.sender.is_closed() {
         warm.keep(connection);
     }

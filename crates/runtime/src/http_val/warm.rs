@@ -387,11 +387,7 @@ async fn start(
                     worker.kill(Doom::Finished);
                     let error = report.error.map(|thrown| thrown.into_error());
                     let error = error.unwrap_or_else(|| crate::worker::error("Error", "the val did not start".into()));
-                    return Err(Unready::Broken(End::Threw, RunError {
-                        message: modules.clean(error.message),
-                        stack: modules.clean(error.stack),
-                        name: error.name,
-                    }));
+                    return Err(Unready::Broken(End::Threw, modules.clean_error(error)));
                 }
                 Err(_) => Doom::Unreadable,
             },

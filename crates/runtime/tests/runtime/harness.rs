@@ -74,7 +74,7 @@ impl Host {
             deno: deno(),
             work_dir: dir.path().join("work"),
             cache_dir: dir.path().join("cache"),
-            api_url: "http://127.0.0.1:9/api".into(),
+            api_url: "http://127.0.0.1:18787/api".into(),
             limits,
             blank_workers: 1,
             warm_workers: None,

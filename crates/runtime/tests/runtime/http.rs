@@ -383,10 +383,10 @@ async fn a_val_reaches_the_instance_through_its_own_channel() {
     let host = Host::new().await;
     let val = Val::http(
         "export default async () => {
-           const answer = await fetch('http://127.0.0.1:9/v1/me', { method: 'POST', body: 'hi',
+           const answer = await fetch('http://127.0.0.1:18787/v1/me', { method: 'POST', body: 'hi',
              headers: { authorization: 'Bearer x' } });
-           const again = await fetch(new Request('http://127.0.0.1:9/v1/vals'));
-           const other = await fetch('http://127.0.0.1:90/v1/vals').catch((error) => error.name);
+           const again = await fetch(new Request('http://127.0.0.1:18787/v1/vals'));
+           const other = await fetch('http://127.0.0.1:18788/v1/vals').catch((error) => error.name);
            return new Response([await answer.text(), await again.text(), other].join('; '));
          };",
     );

@@ -1,11 +1,11 @@
 //! What becomes of workers: what they leave, what they may not keep, and that none outlives the runtime.
 
-use std::{fs, time::Duration};
+use std::{fs, path::Path, process::Stdio, time::Duration};
 
 use hamlet_models::{Limits, ValKind};
 use hamlet_runtime::{End, Input, Runtime, RuntimeError};
 
-use crate::harness::{Host, LIMITS, Val, deno, eventually, get, workers_of};
+use crate::harness::{Host, LIMITS, Val, eventually, get, workers_of};
 
 #[tokio::test]
 async fn work_after_a_scripts_outcome_goes_on_and_its_lines_are_kept() {
@@ -110,26 +110,29 @@ async fn shutting_down_waits_for_runs_and_leaves_no_process() {
 
 #[tokio::test]
 async fn a_runtime_that_starts_ends_what_an_earlier_one_left() {
-    let host = Host::with(LIMITS, |config| config.blank_workers = 1).await;
-    let left = workers_of(&host.work_dir);
-    assert!(!left.is_empty());
-    let config = hamlet_runtime::RuntimeConfig {
-        deno: deno(),
-        work_dir: host.work_dir.clone(),
-        cache_dir: host.work_dir.with_file_name("cache"),
-        api_url: "http://localhost:1".into(),
-        limits: LIMITS,
-        blank_workers: 1,
-        warm_workers: None,
-        module_hosts: Vec::new(),
+    let dir = tempfile::tempdir().expect("a folder");
+    let work_dir = dir.path().join("work");
+    // A process that waits for ever, with a worker's mark on its command line.
+    let left = |work_dir: &Path| {
+        let mut command = tokio::process::Command::new("sh");
+        command
+            .args(["-c", "read never", "sh"])
+            .arg(format!("--allow-write={}/7/", work_dir.display()));
+        command
+            .stdin(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("a process")
     };
-    let second = Runtime::start(config, None).await.expect("a runtime");
-    eventually("the old workers are gone", || {
-        left.iter().all(|pid| !workers_of(&host.work_dir).contains(pid))
-    })
-    .await;
-    assert!(!workers_of(&host.work_dir).is_empty(), "the new ones are there");
-    second.shutdown(Duration::ZERO).await;
+    let (mut ours, mut another) = (left(&work_dir), left(&dir.path().join("elsewhere")));
+    // Waiting closes the standard input, which would end it too.
+    let _open = ours.stdin.take();
+    let _host = Host::with(LIMITS, |config| config.work_dir = work_dir.clone()).await;
+    assert!(!ours.wait().await.expect("an end").success());
+    assert!(
+        another.try_wait().expect("an answer").is_none(),
+        "another server's workers are left alone"
+    );
 }
 
 #[tokio::test]

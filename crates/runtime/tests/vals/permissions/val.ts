@@ -11,7 +11,7 @@ const tries: Record<string, () => unknown> = {
   bootstrap: () => Deno.readTextFileSync("../bootstrap/main.mjs"),
   write: () => Deno.writeTextFileSync("/tmp/hamlet-was-here", ""),
   symlink: () => Deno.symlinkSync("/etc", "link"),
-  run: () => new Deno.Command("true").outputSync(),
+  run: () => new Deno.Command("/bin/true").outputSync(),
   ffi: () => Deno.dlopen("libc.so.6", {}),
   dlopen: () => process.dlopen({ exports: {} }, "/lib/x.node"),
   kill: () => Deno.kill(1, "SIGTERM"),
@@ -19,7 +19,7 @@ const tries: Record<string, () => unknown> = {
   cpus: () => os.cpus(),
   loopback: () => Deno.connect({ hostname: "127.0.0.1", port: 9 }),
   loopbackName: () => Deno.connect({ hostname: "localhost", port: 9 }),
-  loopbackDecimal: () => fetch("http://2130706433:9/"),
+  loopbackDecimal: () => fetch("http://2130706433:18788/"),
   loopback6: () => Deno.connect({ hostname: "::1", port: 9 }),
   mapped: () => Deno.connect({ hostname: "::ffff:127.0.0.1", port: 9 }),
   unspecified: () => Deno.connect({ hostname: "::", port: 9 }),
@@ -32,7 +32,7 @@ const tries: Record<string, () => unknown> = {
   importLoopback: () => eval('import("http://127.0.0.1:9/x.js")'),
   importVal: () => eval('import("https://esm.town/v/ada/main")'),
   importFile: () => eval('import("file:///etc/passwd", { with: { type: "text" } })'),
-  spawn: () => new Promise((resolve, reject) => spawn("true").on("spawn", resolve).on("error", reject)),
+  spawn: () => new Promise((resolve, reject) => spawn("/bin/true").on("spawn", resolve).on("error", reject)),
   internals: () => {
     if ((Deno as any)[(Deno as any).internal] === undefined) throw new Deno.errors.NotCapable();
   },

@@ -1,11 +1,17 @@
 const broken = () => {
   throw new Error("poisoned");
 };
-for (const prototype of [Array.prototype, String.prototype, Map.prototype, Promise.prototype, Uint8Array.prototype]) {
-  for (const name of Reflect.ownKeys(prototype)) {
-    if (name === "constructor" || name === "length") continue;
+const bytes = Object.getPrototypeOf(Uint8Array.prototype);
+const prototypes = [String.prototype, Map.prototype, Promise.prototype, Uint8Array.prototype, bytes, Array.prototype];
+const { defineProperty } = Object;
+const { ownKeys } = Reflect;
+for (let i = 0; i < prototypes.length; i++) {
+  const names = ownKeys(prototypes[i]);
+  for (let j = 0; j < names.length; j++) {
+    const name = names[j];
+    if (name === "constructor" || (name === "length" && prototypes[i] !== bytes)) continue;
     try {
-      Object.defineProperty(prototype, name, { get: broken, configurable: true });
+      defineProperty(prototypes[i], name, { get: broken, configurable: true });
     } catch {
       // What can't be poisoned need not be.
     }
@@ -14,10 +20,9 @@ for (const prototype of [Array.prototype, String.prototype, Map.prototype, Promi
 Object.prototype.toString = broken;
 Function.prototype.call = Function.prototype.apply = Function.prototype.bind = broken;
 JSON.stringify = JSON.parse = broken;
-Object.defineProperty(Object.prototype, "toJSON", { get: () => () => "forged" });
+defineProperty(Object.prototype, "toJSON", { get: () => () => "forged" });
 TextEncoder.prototype.encode = broken;
 Error.prototype.name = "Forged";
-Symbol.iterator;
 globalThis.Promise = globalThis.Uint8Array = globalThis.TextEncoder = broken as never;
 Deno.exit = broken as never;
 console.log("still", "here");

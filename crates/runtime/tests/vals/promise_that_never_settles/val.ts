@@ -1,2 +1,4 @@
-console.log("waiting");
-await new Promise(() => {});
+export default async () => {
+  console.log("waiting");
+  await new Promise(() => {});
+};
