@@ -37,16 +37,13 @@ pub fn Phases(
 fn phase(label: &'static str, ms: f64, start: f64, share: f64) -> AnyView {
     // A run that took no measurable time has no shares.
     let percent = |part: f64| if part.is_finite() { part * 100.0 } else { 0.0 };
-    let place = format!(
-        "margin-inline-start: {:.2}%; inline-size: {:.2}%",
-        percent(start),
-        percent(share)
-    );
+    let start = format!("{:.2}%", percent(start));
+    let size = format!("{:.2}%", percent(share));
     view! {
         <div class="phases__part">
             <dt>{label}</dt>
             <dd class="phases__track" aria-hidden="true">
-                <span class="phases__bar" style=place></span>
+                <span class="phases__bar" style:margin-inline-start=start style:inline-size=size></span>
             </dd>
             <dd class="phases__time">{duration(ms)}</dd>
         </div>

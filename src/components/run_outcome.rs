@@ -145,22 +145,18 @@ pub fn RunResult(
 
 #[component]
 fn Thrown(error: RunError, version: Option<u32>, cut: bool) -> AnyView {
-    let stack = (!error.stack.trim().is_empty()).then(|| {
-        view! {
-            <details class="run-outcome__stack" open=true>
-                <summary>"Stack"</summary>
-                <StackTrace stack=error.stack.clone() version />
-            </details>
-        }
-        .into_any()
-    });
+    // A stack begins with what was thrown.
+    let shown = if error.stack.trim().is_empty() {
+        view! { <p class="run-outcome__thrown">{thrown(&error)}</p> }.into_any()
+    } else {
+        view! { <StackTrace stack=error.stack version /> }.into_any()
+    };
     let cut = cut
         .then(|| view! { <p class="run-outcome__cut">"The error was too long: this is its beginning."</p> });
     view! {
         <div class="run-outcome__error">
-            <p class="run-outcome__thrown">{thrown(&error)}</p>
             {cut}
-            {stack}
+            {shown}
         </div>
     }
     .into_any()

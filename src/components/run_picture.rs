@@ -190,12 +190,12 @@ fn place(index: usize, count: usize) -> (f64, f64) {
 /// The durations at the lines, beside the plot.
 fn labels(scale: Scale) -> Vec<AnyView> {
     let label = |ms: f64| {
-        let style = format!("inset-block-start: {:.1}px", GROUND - scale.share(ms) * TALLEST);
+        let top = format!("{:.1}px", GROUND - scale.share(ms) * TALLEST);
         let text = match ms {
             ms if ms < 1_000.0 => format!("{ms} ms"),
             ms => format!("{} s", ms / 1_000.0),
         };
-        view! { <span class="run-picture__label" style=style aria-hidden="true">{text}</span> }.into_any()
+        view! { <span class="run-picture__label" style:inset-block-start=top aria-hidden="true">{text}</span> }.into_any()
     };
     scale.steps().map(label).collect()
 }

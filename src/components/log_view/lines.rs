@@ -102,8 +102,9 @@ pub(super) fn log_lines(
                 })
             })
         };
-        let size = format!("--log-lines: {length}; min-block-size: {}px", length * LINE_PX);
-        view! { <div class="log__chunk" style=size>{rows}</div> }.into_any()
+        let size = format!("{}px", length * LINE_PX);
+        view! { <div class="log__chunk" style:--log-lines=length.to_string() style:min-block-size=size>{rows}</div> }
+            .into_any()
     };
     view! {
         <div
