@@ -66,6 +66,11 @@ impl ApiClient {
         self.base.with_value(|base| !base.is_empty())
     }
 
+    /// The interface's origin, under which vals are imported too; empty for the page's own.
+    pub fn origin(self) -> String {
+        self.base.get_value()
+    }
+
     /// Whether the last request got an answer, whatever it was.
     pub fn reachable(self) -> Signal<bool> {
         self.reachable.into()

@@ -3,7 +3,7 @@
 use hamlet_models::{Username, ValName, VersionNumber};
 use leptos::prelude::*;
 
-use crate::paths;
+use crate::{api::ApiClient, paths};
 
 /// A frame of a stack that lies in a val.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,11 +55,14 @@ pub fn first_val_frame(stack: &str, hosts: &[String]) -> Option<ValFrame> {
         .find_map(|line| val_frame(line, hosts).map(|(frame, _)| frame))
 }
 
-/// The origins under which this instance's vals appear in stacks: the field's own, and where this page came from.
+/// The origins under which this instance's vals appear in stacks: the field's own, where this page came from, and where
+/// the interface is.
 pub fn module_hosts() -> Vec<String> {
-    let own = window().location().origin().ok();
+    let page = window().location().origin().ok();
+    let interface = use_context::<ApiClient>().map(ApiClient::origin);
     std::iter::once("https://esm.town".to_owned())
-        .chain(own)
+        .chain(page)
+        .chain(interface.filter(|origin| !origin.is_empty()))
         .collect()
 }
 

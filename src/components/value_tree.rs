@@ -90,7 +90,7 @@ fn branch(
             <summary class="value-tree__line">
                 {key_view(key)} " " <span class="value-tree__preview">{preview}</span>
             </summary>
-            <div class="value-tree__entries">{move || is_open.get().then(|| children())}</div>
+            <div class="value-tree__entries">{move || is_open.get().then(&children)}</div>
         </details>
     }
     .into_any()
