@@ -27,6 +27,9 @@ pub fn FormEnd(
     /// Whether something is still missing.
     #[prop(optional, into)]
     disabled: Signal<bool>,
+    /// Other ways on, beside the button.
+    #[prop(optional)]
+    children: Option<Children>,
 ) -> AnyView {
     let failed = move || {
         error
@@ -37,6 +40,7 @@ pub fn FormEnd(
         {failed}
         <div class="form__actions">
             <Button kind=ButtonKind::Primary submit=true busy disabled>{verb}</Button>
+            {children.map(|children| children())}
             <span class="form__done" role="status">{move || done.get().then_some(done_word)}</span>
         </div>
     }

@@ -76,7 +76,8 @@ impl Connection {
         self.wait.set_value(LAST_WAIT.min(wait * 2));
         set_timeout(
             move || {
-                if self.api.reachable().try_get_untracked() != Some(false) {
+                // The app may be gone by now, or the server back.
+                if self.wait.try_get_value().is_none() || self.api.reachable().get_untracked() {
                     return;
                 }
                 spawn_local(async move {

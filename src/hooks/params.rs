@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 use leptos_router::{
     NavigateOptions,
-    hooks::{use_location, use_navigate, use_params_map, use_query_map},
+    hooks::{use_location, use_matched, use_navigate, use_params_map},
+    location::Location,
+    params::ParamsMap,
 };
 
 /// A part of the path, as `:username`; empty if the route has none of that name.
@@ -12,10 +14,19 @@ pub fn use_param(name: &'static str) -> Memo<String> {
     Memo::new(move |_| params.with(|params| params.get(name).unwrap_or_default()))
 }
 
-/// A value of the query.
+/// A value of the query. It stays as it is while the address already leads away to another page.
 pub fn use_query(name: &'static str) -> Memo<Option<String>> {
-    let query = use_query_map();
-    Memo::new(move |_| query.with(|query| query.get(name).filter(|value| !value.is_empty())))
+    let Location { pathname, query, .. } = use_location();
+    // The route's own query isn't told of a step to another page of the same route, but its path is.
+    let route = use_context::<ArcMemo<ParamsMap>>().map(|_| use_matched());
+    Memo::new(move |before: Option<&Option<String>>| {
+        let here =
+            |route: Memo<String>| route.get().trim_end_matches('/') == pathname.get().trim_end_matches('/');
+        match (before, route) {
+            (Some(before), Some(route)) if !here(route) => before.clone(),
+            _ => query.with(|query| query.get(name).filter(|value| !value.is_empty())),
+        }
+    })
 }
 
 /// How many items of a list to pass over, from `?offset=`.

@@ -10,17 +10,20 @@ use leptos::prelude::*;
 
 use self::{limits::LimitsSection, password::PasswordForm, profile::ProfileForm, tokens::TokensSection};
 use crate::{
+    api::{ApiClient, error::ClientError},
     components::{heading::PageHeading, loaded::loaded},
-    hooks::session::use_session,
     ui::skeleton::SkeletonBox,
 };
 
 /// The signed-in user's settings.
 #[component]
 pub fn SettingsPage() -> AnyView {
-    let session = use_session();
-    // By itself, so that saving the profile, which changes the session, keeps the page as it is.
-    let me = LocalResource::new(move || session.must_be_signed_in());
+    let api = expect_context::<ApiClient>();
+    // Not the app's own session: saving the profile changes that one, and must leave the page as it is.
+    let me =
+        LocalResource::new(
+            move || async move { api.get_session().await?.ok_or_else(ClientError::signed_out) },
+        );
     loaded(
         me,
         || view! { <SkeletonBox height="70vh" /> }.into_any(),

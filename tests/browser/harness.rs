@@ -62,10 +62,19 @@ where
         .expect("a body")
         .append_child(&section)
         .expect("to append");
-    let handle: UnmountHandle<_> = leptos::mount::mount_to(section.clone(), view);
+    let owner = Rc::new(RefCell::new(None));
+    let mounting = Rc::clone(&owner);
+    let handle: UnmountHandle<_> = leptos::mount::mount_to(section.clone(), move || {
+        mounting.replace(Owner::current());
+        view()
+    });
     let root = section.clone();
     let unmount: Box<dyn FnOnce()> = Box::new(move || {
         drop(handle);
+        // The first router of a page is kept alive for ever by a hook, and with it its listeners.
+        if let Some(owner) = owner.take() {
+            owner.cleanup();
+        }
         section.remove();
     });
     let unmount = Rc::new(RefCell::new(Some(unmount)));

@@ -9,6 +9,8 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use web_sys::{Request, Response, ResponseInit, Url};
 
+use crate::harness::clear_page;
+
 /// A request as the server saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
@@ -50,8 +52,9 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A server at which nobody is signed in and nothing is.
+    /// A server at which nobody is signed in and nothing is, for a page that is empty.
     pub(crate) fn start() -> Self {
+        clear_page();
         let state = Rc::new(RefCell::new(State::default()));
         let answering = Rc::clone(&state);
         let fetch = Closure::<dyn FnMut(Request) -> js_sys::Promise>::new(move |request: Request| {

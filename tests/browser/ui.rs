@@ -11,7 +11,7 @@ use hamlet_app::ui::{
 use leptos::prelude::*;
 use wasm_bindgen_test::wasm_bindgen_test;
 
-use crate::harness::{button, field, fill, find, find_all, has_text, mount, mount_at, press, query, tick};
+use crate::harness::{button, field, fill, find, find_all, has_text, mount, mount_at, press, query, tick, until};
 
 #[wasm_bindgen_test]
 async fn a_busy_button_can_not_be_pressed_and_keeps_focus() {
@@ -74,11 +74,10 @@ async fn a_dialog_holds_nothing_until_it_opens_and_closes_by_its_own_button() {
     });
     assert!(query(&root, "form").is_none());
     open.set(true);
-    tick().await;
-    assert!(find(&root, "dialog").has_attribute("open"));
+    until("the dialog", || find(&root, "dialog").has_attribute("open")).await;
     button(&root, "Yes").click();
-    tick().await;
-    assert!(!open.get_untracked() && query(&root, "form").is_none());
+    until("it to close", || !open.get_untracked()).await;
+    assert!(query(&root, "form").is_none());
 }
 
 #[wasm_bindgen_test]
@@ -106,7 +105,7 @@ async fn a_menu_is_walked_by_arrows_and_folds_on_escape() {
         ("ArrowUp", 1),
     ] {
         press(&toggle, key);
-        crate::harness::until(key, || {
+        until(key, || {
             document().active_element().as_ref() == Some(items[expected].as_ref())
         })
         .await;

@@ -97,8 +97,9 @@ pub fn NewTokenForm(
                 <legend>"It may"</legend>
                 {ScopeResource::ALL.map(|resource| scope_row(resource, scopes))}
             </fieldset>
-            <FormEnd verb="Make token" busy error disabled=nothing />
-            <Button kind=ButtonKind::Quiet on_click=on_cancel>"Cancel"</Button>
+            <FormEnd verb="Make token" busy error disabled=nothing>
+                <Button kind=ButtonKind::Quiet on_click=on_cancel>"Cancel"</Button>
+            </FormEnd>
         </form>
     }
     .into_any()
