@@ -229,11 +229,11 @@ async fn open_sqlite(data_dir: &Path, role: StoreRole) -> Result<Parts, StoreErr
     Ok(Parts {
         vals: Side {
             readers: vals.connect_readers().await?,
-            writer: Writer::grouped(vals_writer, beacon),
+            writer: Writer::grouped(vals_writer, beacon)?,
         },
         runs: Side {
             readers: runs.connect_readers().await?,
-            writer: Writer::grouped(runs_writer, None),
+            writer: Writer::grouped(runs_writer, None)?,
         },
         caches,
         lock: Mutex::new(lock),

@@ -8,8 +8,8 @@ mod names;
 use std::sync::Arc;
 
 use hamlet_models::{
-    Author, NewSchedule, NewVal, NewVersion, Privacy, PutVal, Timestamp, UserId, Username, ValId, ValKind, ValName,
-    ValUpdate, VersionNumber,
+    Author, NewSchedule, NewVal, NewVersion, Privacy, PutVal, Timestamp, UserId, Username, ValId, ValKind,
+    ValName, ValUpdate, VersionNumber,
 };
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, IntoActiveModel,

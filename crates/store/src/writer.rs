@@ -5,16 +5,13 @@
 //! the jobs that failed are done again each in a transaction of its own, the others together: one conflict harms
 //! nobody else. On PostgreSQL each job is a transaction of its own.
 
-use std::{future::Future, pin::Pin, sync::Mutex};
+use std::{future::Future, io, pin::Pin, thread};
 
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, SqliteTransactionMode, TransactionOptions,
     TransactionTrait,
 };
-use tokio::{
-    sync::{mpsc, oneshot},
-    task::JoinHandle,
-};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::{StoreError, beacon::Beacon, error::is_worth_a_retry};
 
@@ -29,27 +26,30 @@ pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Takes jobs and answers when they are durable.
 pub(crate) enum Writer {
-    Grouped {
-        jobs: mpsc::Sender<Message>,
-        task: Mutex<Option<JoinHandle<()>>>,
-    },
+    Grouped(mpsc::Sender<Message>),
     Pooled(DatabaseConnection),
 }
 
 pub(crate) enum Message {
     Job(Box<dyn Job>),
-    Close,
+    /// Answered when all jobs before it are done and the connection is closed.
+    Close(oneshot::Sender<()>),
 }
 
 impl Writer {
     /// Writes through one SQLite connection; each commit lights the beacon, if there is one.
-    pub(crate) fn grouped(connection: DatabaseConnection, beacon: Option<Beacon>) -> Self {
+    ///
+    /// The jobs have a thread of their own: a write is many short steps, each of which would have to wait its turn
+    /// among the requests that are being served.
+    pub(crate) fn grouped(connection: DatabaseConnection, beacon: Option<Beacon>) -> io::Result<Self> {
         let (jobs, waiting) = mpsc::channel(MAX_WAITING);
-        let task = tokio::spawn(serve(connection, beacon, waiting));
-        Self::Grouped {
-            jobs,
-            task: Mutex::new(Some(task)),
-        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()?;
+        thread::Builder::new()
+            .name("hamlet-writer".to_owned())
+            .spawn(move || runtime.block_on(serve(connection, beacon, waiting)))?;
+        Ok(Self::Grouped(jobs))
     }
 
     /// Writes through a pool of PostgreSQL connections.
@@ -71,7 +71,7 @@ impl Writer {
         C: FnOnce(&T) + Send + 'static,
     {
         match self {
-            Self::Grouped { jobs, .. } => {
+            Self::Grouped(jobs) => {
                 let (answer, answered) = oneshot::channel();
                 let job = Write {
                     input,
@@ -96,12 +96,11 @@ impl Writer {
     /// Waits for the jobs that wait, then closes the connection; jobs that come later are refused.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
         match self {
-            Self::Grouped { jobs, task } => {
-                let task = task.lock().ok().and_then(|mut task| task.take());
-                // Neither can fail but by having been closed before.
-                let _ = jobs.send(Message::Close).await;
-                if let Some(task) = task {
-                    let _ = task.await;
+            Self::Grouped(jobs) => {
+                let (closed, when_closed) = oneshot::channel();
+                // Neither fails but by its having been closed before.
+                if jobs.send(Message::Close(closed)).await.is_ok() {
+                    let _ = when_closed.await;
                 }
                 Ok(())
             }
@@ -170,12 +169,16 @@ where
 
 async fn serve(connection: DatabaseConnection, beacon: Option<Beacon>, mut waiting: mpsc::Receiver<Message>) {
     let mut messages = Vec::with_capacity(MAX_BATCH);
+    let mut closers = Vec::new();
     while waiting.recv_many(&mut messages, MAX_BATCH).await > 0 {
         let mut jobs = Vec::with_capacity(messages.len());
         for message in messages.drain(..) {
             match message {
                 Message::Job(job) => jobs.push(job),
-                Message::Close => waiting.close(),
+                Message::Close(closer) => {
+                    waiting.close();
+                    closers.push(closer);
+                }
             }
         }
         if jobs.is_empty() {
@@ -199,6 +202,10 @@ async fn serve(connection: DatabaseConnection, beacon: Option<Beacon>, mut waiti
     }
     if let Err(error) = connection.close().await {
         tracing::warn!(%error, "the writing connection could not be closed");
+    }
+    for closer in closers {
+        // Whoever stopped waiting needs no answer.
+        let _ = closer.send(());
     }
 }
 

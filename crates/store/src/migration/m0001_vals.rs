@@ -188,9 +188,9 @@ fn indexes() -> Vec<IndexCreateStatement> {
             .name("vals_by_owner")
             .table(val::Entity)
             .col(val::Column::OwnerId)
+            .col(val::Column::Privacy)
             .col(val::Column::CreatedAt)
             .col(val::Column::Id)
-            .col(val::Column::Privacy)
             .col(val::Column::Kind)
             .to_owned(),
         Index::create()
@@ -199,7 +199,6 @@ fn indexes() -> Vec<IndexCreateStatement> {
             .col(val::Column::Privacy)
             .col(val::Column::CreatedAt)
             .col(val::Column::Id)
-            .col(val::Column::OwnerId)
             .col(val::Column::Kind)
             .to_owned(),
     ]

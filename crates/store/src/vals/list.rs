@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hamlet_models::{PageQuery, Privacy, Timestamp, UserId, ValFilter, ValId};
 use sea_orm::{
     ConnectionTrait,
-    sea_query::{Expr, ExprTrait, LikeExpr, Order, Query, SelectStatement},
+    sea_query::{Expr, ExprTrait, LikeExpr, Order, Query, SelectStatement, UnionType},
 };
 use uuid::Uuid;
 
@@ -22,6 +22,13 @@ use crate::{
 /// A place in a list: when the val was made, and its id.
 type Place = (i64, Uuid);
 
+/// Vals of one privacy, perhaps of one owner: an index has them in order.
+#[derive(Clone, Copy)]
+struct Part {
+    owner: Option<UserId>,
+    privacy: Privacy,
+}
+
 impl ValScope {
     /// Whether a list may show this val.
     fn shows(&self, val: &ValRecord) -> bool {
@@ -29,23 +36,22 @@ impl ValScope {
             && (val.privacy == Privacy::Public || self.viewer == Some(val.owner.id))
     }
 
-    /// The conditions under which a val is in the list: each can be answered by one index, and no val meets two.
-    fn conditions(&self, filter: &ValFilter) -> Vec<Expr> {
-        let owned_by = |owner: UserId| column(val::Column::OwnerId).eq(owner.0);
-        let public = || column(val::Column::Privacy).eq(Privacy::Public.as_str());
+    /// What the list is put together from; no val is in two parts.
+    fn parts(&self, filter: &ValFilter) -> Vec<Part> {
         let owner = match (self.owner, filter.user_id) {
             (Some(owner), Some(user)) if owner != user => return Vec::new(),
             (owner, user) => owner.or(user),
         };
-        match (owner, self.viewer) {
-            (Some(owner), Some(viewer)) if owner == viewer => vec![owned_by(owner)],
-            (Some(owner), _) => vec![owned_by(owner).and(public())],
-            (None, None) => vec![public()],
-            (None, Some(viewer)) => {
-                let hidden = column(val::Column::Privacy).ne(Privacy::Public.as_str());
-                vec![public(), owned_by(viewer).and(hidden)]
-            }
-        }
+        let part = |privacy| match (privacy, owner, self.viewer) {
+            (Privacy::Public, owner, _) => Some(Part { owner, privacy }),
+            (_, Some(owner), viewer) if viewer != Some(owner) => None,
+            (_, _, viewer) => viewer.map(|viewer| Part {
+                owner: Some(viewer),
+                privacy,
+            }),
+        };
+        let wanted = |privacy: &Privacy| filter.privacy.is_none_or(|wanted| wanted == *privacy);
+        Privacy::ALL.into_iter().filter(wanted).filter_map(part).collect()
     }
 }
 
@@ -57,25 +63,14 @@ impl Store {
         filter: &ValFilter,
         page: PageQuery,
     ) -> Result<Slice<Arc<ValRecord>>, StoreError> {
-        let PageQuery { offset, limit } = page;
-        let places = match scope.conditions(filter).as_slice() {
-            [one] => {
-                self.places(select(one, filter).limit(limit + 1).offset(offset))
+        let places = match select(scope, filter, None) {
+            Some(mut select) => {
+                self.places(select.limit(page.limit + 1).offset(page.offset))
                     .await?
             }
-            several => {
-                // Each part as far as the page may reach into it.
-                let reach = offset.saturating_add(limit + 1);
-                let mut places = Vec::new();
-                for part in several {
-                    places.extend(self.places(select(part, filter).limit(reach)).await?);
-                }
-                places.sort_unstable_by(|a, b| b.cmp(a));
-                let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-                places.into_iter().skip(offset).collect()
-            }
+            None => Vec::new(),
         };
-        self.records(scope, Slice::cut(places, limit)).await
+        self.records(scope, Slice::cut(places, page.limit)).await
     }
 
     /// The vals that the scope shows and that were made before this time, newest first. Vals made in the same
@@ -88,44 +83,46 @@ impl Store {
         before: Option<Timestamp>,
         limit: u64,
     ) -> Result<Slice<Arc<ValRecord>>, StoreError> {
-        let made = |part: &Expr, when: Option<Expr>| select(part, filter).and_where_option(when).to_owned();
-        let mut places = Vec::new();
-        for part in scope.conditions(filter) {
-            let earlier = before.map(|time| column(val::Column::CreatedAt).lt(time.as_millis()));
-            places.extend(self.places(made(&part, earlier).limit(limit + 1)).await?);
+        let made = || column(val::Column::CreatedAt);
+        let select_when = |when| select(scope, filter, when);
+        let earlier = before.map(|time| made().lt(time.as_millis()));
+        let mut places = self.places_up_to(select_when(earlier), limit + 1).await?;
+        let next = usize::try_from(limit).ok().and_then(|limit| places.get(limit));
+        let Some(&(moment, _)) = next else {
+            return self
+                .records(
+                    scope,
+                    Slice {
+                        items: places,
+                        more: false,
+                    },
+                )
+                .await;
+        };
+        // The vals of the moment that the limit cuts through go to the next slice, or all into this one.
+        places.retain(|place| place.0 != moment);
+        let mut more = true;
+        if places.is_empty() {
+            places = self
+                .places_up_to(select_when(Some(made().eq(moment))), u64::MAX >> 1)
+                .await?;
+            more = !self
+                .places_up_to(select_when(Some(made().lt(moment))), 1)
+                .await?
+                .is_empty();
         }
-        places.sort_unstable_by(|a, b| b.cmp(a));
-        let mut slice = Slice::cut(places.clone(), limit);
-        if let (true, Some(next)) = (slice.more, places.get(slice.items.len())) {
-            slice.items.retain(|place| place.0 != next.0);
-            if slice.items.is_empty() {
-                slice = self.places_of_one_moment(scope, filter, next.0).await?;
-            }
-        }
-        self.records(scope, slice).await
+        self.records(scope, Slice { items: places, more }).await
     }
 
-    async fn places_of_one_moment(
+    async fn places_up_to(
         &self,
-        scope: &ValScope,
-        filter: &ValFilter,
-        millis: i64,
-    ) -> Result<Slice<Place>, StoreError> {
-        let mut items = Vec::new();
-        let mut more = false;
-        for part in scope.conditions(filter) {
-            let now = select(&part, filter)
-                .and_where(column(val::Column::CreatedAt).eq(millis))
-                .to_owned();
-            items.extend(self.places(&now).await?);
-            let later = select(&part, filter)
-                .and_where(column(val::Column::CreatedAt).lt(millis))
-                .limit(1)
-                .to_owned();
-            more |= !self.places(&later).await?.is_empty();
+        select: Option<SelectStatement>,
+        limit: u64,
+    ) -> Result<Vec<Place>, StoreError> {
+        match select {
+            Some(mut select) => self.places(select.limit(limit)).await,
+            None => Ok(Vec::new()),
         }
-        items.sort_unstable_by(|a, b| b.cmp(a));
-        Ok(Slice { items, more })
     }
 
     async fn places(&self, select: &SelectStatement) -> Result<Vec<Place>, StoreError> {
@@ -178,38 +175,47 @@ fn column(column: val::Column) -> Expr {
     Expr::col(column)
 }
 
-/// The places of the vals that meet the condition and the filter, newest first.
-fn select(condition: &Expr, filter: &ValFilter) -> SelectStatement {
+/// The places of the vals that the list shows and that were made then, newest first; nothing if there can be none.
+fn select(scope: &ValScope, filter: &ValFilter, made: Option<Expr>) -> Option<SelectStatement> {
     let kind = filter
         .kind
         .map(|kind| column(val::Column::Kind).eq(kind.as_str()));
-    let privacy = filter
-        .privacy
-        .map(|privacy| column(val::Column::Privacy).eq(privacy.as_str()));
     let query = filter
         .query
         .as_deref()
         .map(str::trim)
         .filter(|query| !query.is_empty());
-    let named = query.map(|query| {
-        let mut pattern = String::from("%");
-        for c in query.to_ascii_lowercase().chars() {
-            if matches!(c, '%' | '_' | '\\') {
-                pattern.push('\\');
-            }
-            pattern.push(c);
+    let named = query.map(|query| column(val::Column::NameKey).like(containing(query)));
+    let select = |part: Part| {
+        Query::select()
+            .columns([val::Column::CreatedAt, val::Column::Id])
+            .from(val::Entity)
+            .and_where(column(val::Column::Privacy).eq(part.privacy.as_str()))
+            .and_where_option(part.owner.map(|owner| column(val::Column::OwnerId).eq(owner.0)))
+            .and_where_option(made.clone())
+            .and_where_option(kind.clone())
+            .and_where_option(named.clone())
+            .to_owned()
+    };
+    let mut parts = scope.parts(filter).into_iter().map(select);
+    let mut all = parts.next()?;
+    for part in parts {
+        all.union(UnionType::All, part);
+    }
+    all.order_by(val::Column::CreatedAt, Order::Desc)
+        .order_by(val::Column::Id, Order::Desc);
+    Some(all)
+}
+
+/// The pattern of a name that has this text in it.
+fn containing(text: &str) -> LikeExpr {
+    let mut pattern = String::from("%");
+    for c in text.to_ascii_lowercase().chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
         }
-        pattern.push('%');
-        column(val::Column::NameKey).like(LikeExpr::new(pattern).escape('\\'))
-    });
-    Query::select()
-        .columns([val::Column::CreatedAt, val::Column::Id])
-        .from(val::Entity)
-        .and_where(condition.clone())
-        .and_where_option(kind)
-        .and_where_option(privacy)
-        .and_where_option(named)
-        .order_by(val::Column::CreatedAt, Order::Desc)
-        .order_by(val::Column::Id, Order::Desc)
-        .to_owned()
+        pattern.push(c);
+    }
+    pattern.push('%');
+    LikeExpr::new(pattern).escape('\\')
 }

@@ -235,7 +235,8 @@ async fn a_schedule_is_shown_for_scheduled_vals_only(store: TestStore) {
             .get_val(val.id)
             .await
             .expect("the val")
-            .schedule.clone()
+            .schedule
+            .clone()
             .expect("one")
             .last_run_at,
         Some(at(5))
@@ -257,7 +258,8 @@ async fn a_schedule_is_shown_for_scheduled_vals_only(store: TestStore) {
             .update_val(val.id, &kind(ValKind::Interval))
             .await
             .expect("changed")
-            .schedule.clone()
+            .schedule
+            .clone()
             .is_some()
     );
     let paused = ValUpdate {
