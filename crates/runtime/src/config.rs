@@ -19,6 +19,9 @@ pub struct RuntimeConfig {
     pub api_url: String,
     /// What a run may use.
     pub limits: Limits,
+    /// How much of a run's value [`Runtime::run`](crate::Runtime::run) answers, in kilobytes; how much of it is kept is
+    /// up to who asked for the run.
+    pub answer_kb: u64,
     /// How many workers are kept started and empty for the next cold run.
     pub blank_workers: usize,
     /// How many HTTP workers may be warm or busy before the least recently used one that is idle is retired; `None`

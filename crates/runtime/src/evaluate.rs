@@ -6,7 +6,7 @@ use hamlet_models::{RunError, RunPhases, Truncated};
 use serde_json::Value;
 
 use crate::{
-    End, Input, Outcome, RunRequest, RuntimeError,
+    End, Input, Outcome, RunRequest, RuntimeConfig, RuntimeError,
     compile::Form,
     live_run::LiveRun,
     modules::{LinkError, Modules},
@@ -162,7 +162,8 @@ async fn answer_of(
             .collect(),
         run: run.id,
         logs: limits.log_kb * 1000,
-        value: limits.value_kb * 1000,
+        value: shared.config.answer_kb * 1000,
+        error: limits.value_kb * 1000,
         api: api_address(shared, &socket),
         failure_header: worker.failure_header.as_str(),
     };
@@ -179,7 +180,7 @@ async fn answer_of(
     let doom = tokio::select! {
         biased;
         answer = &mut answer => match answer {
-            Ok(Answer::End(report)) => return Ok(outcome_of(report, limits.value_kb)),
+            Ok(Answer::End(report)) => return Ok(outcome_of(report, &shared.config)),
             _ => Doom::Unreadable,
         },
         exit = worker.exited() => return Err(exit.verdict(limits)),
@@ -206,11 +207,11 @@ pub(crate) fn api_address<'a>(shared: &'a Shared, socket: &'a std::path::Path) -
     })
 }
 
-fn outcome_of(report: crate::worker::Report, value_kb: u64) -> (Outcome, Option<f64>) {
+fn outcome_of(report: crate::worker::Report, config: &RuntimeConfig) -> (Outcome, Option<f64>) {
     let module_ms = report.module_ms.filter(|time| time.is_finite());
     if let Some(thrown) = report.error {
         let was_cut = thrown.cut;
-        let (error, cut) = cut_error(thrown.into_error(), value_kb);
+        let (error, cut) = cut_error(thrown.into_error(), config.limits.value_kb);
         let truncated = Truncated {
             error: was_cut || cut,
             ..Truncated::default()
@@ -225,7 +226,7 @@ fn outcome_of(report: crate::worker::Report, value_kb: u64) -> (Outcome, Option<
     }
     let mut outcome = Outcome::new(End::Ok, None);
     if let Some(mut value) = report.value {
-        outcome.truncated.return_value = report.cut | cut_text(&mut value, value_kb);
+        outcome.truncated.return_value = report.cut | cut_text(&mut value, config.answer_kb);
         outcome.return_value = Some(value);
     }
     (outcome, module_ms)

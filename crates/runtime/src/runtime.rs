@@ -52,8 +52,10 @@ impl Runtime {
         let bootstrap = setup::prepare(&config)?;
         system::raise_open_files();
         let limits = &config.limits;
-        // A line of JSON may be six times as long as the text that it carries.
-        let longest_frame = (limits.log_kb + 4 * limits.value_kb) * 1000 * 6 + (64 << 10);
+        // A line of JSON may be six times as long as the text that it carries; twice if that is JSON itself, or half
+        // as much again where it isn't ASCII.
+        let longest_frame =
+            (limits.log_kb + 4 * limits.value_kb) * 1000 * 6 + config.answer_kb * 1000 * 3 + (64 << 10);
         let authority = http::Uri::try_from(&config.api_url)
             .ok()
             .and_then(|uri| uri.into_parts().authority);

@@ -87,7 +87,7 @@ async function serveModule(job: any, evaluation: Evaluation) {
 
 const job = await receive();
 setKey(job.key);
-setLongest(job.value);
+setLongest(job.error);
 setEnvironment(job.env);
 if (job.api !== null) reachInstance(job.api.origin, job.api.socket);
 const run = newRunLog(job.run, job.logs);

@@ -28,6 +28,9 @@ use crate::{
     state::AppState,
 };
 
+/// The largest value of a call or an evaluation that is answered, in kilobytes; larger ones are for HTTP vals.
+const ANSWER_KB: u64 = 5_000;
+
 /// A running server, but for the port that it listens on.
 pub struct Server {
     /// Answers requests.
@@ -52,6 +55,7 @@ impl Server {
             cache_dir: data_dir.join("cache"),
             api_url: config.own_url(),
             limits: config.limits,
+            answer_kb: ANSWER_KB,
             blank_workers: config.blank_workers,
             warm_workers: None,
             module_hosts: vec![config.own_url()],

@@ -351,7 +351,8 @@ async fn start(
             .collect(),
         run: run.id,
         logs: limits.log_kb * 1000,
-        value: limits.value_kb * 1000,
+        value: 0,
+        error: limits.value_kb * 1000,
         api: api_address(shared, &socket),
         failure_header: worker.failure_header.as_str(),
     };

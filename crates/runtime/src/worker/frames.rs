@@ -23,8 +23,10 @@ pub(crate) struct Job<'a> {
     pub(crate) run: RunId,
     /// Characters of lines that a run may send.
     pub(crate) logs: u64,
-    /// Characters of a value or an error that are sent.
+    /// Characters of a value that are sent.
     pub(crate) value: u64,
+    /// Characters of an error's message, and of its stack, that are sent.
+    pub(crate) error: u64,
     /// The instance's own origin, and the socket through which it is reached.
     pub(crate) api: Option<ApiAddress<'a>>,
     /// The header that marks an answer as a failure of the handler.

@@ -76,6 +76,7 @@ impl Host {
             cache_dir: dir.path().join("cache"),
             api_url: "http://127.0.0.1:18787/api".into(),
             limits,
+            answer_kb: 100,
             blank_workers: 1,
             warm_workers: None,
             module_hosts: vec!["http://hamlet.test".into()],

@@ -154,13 +154,13 @@ async fn one_huge_line_is_cut() {
 }
 
 #[tokio::test]
-async fn values_and_errors_are_cut_to_what_is_kept() {
+async fn values_and_errors_are_cut_to_their_limits() {
     let host = Host::with(
         Limits {
             value_kb: 10,
             ..LIMITS
         },
-        |_| {},
+        |config| config.answer_kb = 20,
     )
     .await;
     let ran = host.script("export default 'é'.repeat(50_000);").await;
@@ -168,7 +168,7 @@ async fn values_and_errors_are_cut_to_what_is_kept() {
     assert!(ran.outcome.truncated.return_value);
     assert_eq!(
         ran.outcome.return_value.expect("a value").len(),
-        9_999,
+        19_999,
         "never in the middle of a character"
     );
     let ran = host.script("throw new Error('x'.repeat(50_000));").await;

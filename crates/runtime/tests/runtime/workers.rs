@@ -144,6 +144,7 @@ async fn a_program_that_is_no_deno_is_refused_with_advice() {
         cache_dir: dir.path().join("cache"),
         api_url: String::new(),
         limits: LIMITS,
+        answer_kb: 100,
         blank_workers: 1,
         warm_workers: None,
         module_hosts: Vec::new(),
