@@ -3,7 +3,7 @@
 
 mod policy;
 
-use std::{borrow::Cow, path::PathBuf, sync::LazyLock};
+use std::{path::PathBuf, sync::LazyLock};
 
 use axum::{
     body::Body,
@@ -114,37 +114,35 @@ impl StaticApp {
         response
     }
 
-    fn file(&self, name: &str, file: Sent, headers: &HeaderMap) -> Response {
-        let mut response = if has_hash(name) {
-            ([(header::CACHE_CONTROL, FOREVER)], Body::from(file.bytes)).into_response()
-        } else {
-            let etag = self.plain(name).map(|plain| etag(&plain)).unwrap_or_default();
-            let known = headers
-                .get(header::IF_NONE_MATCH)
-                .and_then(|known| known.to_str().ok());
-            let fresh = known.is_some_and(|known| known.split(',').any(|known| known.trim() == etag));
-            let fixed = [
-                (header::CACHE_CONTROL, Cow::Borrowed("no-cache")),
-                (header::ETAG, Cow::Owned(etag)),
-            ];
-            if fresh {
-                return (
-                    StatusCode::NOT_MODIFIED,
-                    [(header::VARY, "accept-encoding, accept")],
-                    headers_of(fixed),
-                )
-                    .into_response();
-            }
-            (headers_of(fixed), Body::from(file.bytes)).into_response()
-        };
+    fn file(&self, name: &str, file: Sent, asked: &HeaderMap) -> Response {
+        let mut response = Response::new(Body::from(file.bytes));
         let headers = response.headers_mut();
+        headers.insert(header::VARY, HeaderValue::from_static("accept-encoding, accept"));
         if let Ok(kind) = HeaderValue::try_from(media_type(name)) {
             headers.insert(header::CONTENT_TYPE, kind);
         }
         if let Some(encoding) = file.encoding {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding));
         }
-        headers.insert(header::VARY, HeaderValue::from_static("accept-encoding, accept"));
+        if has_hash(name) {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(FOREVER));
+            return response;
+        }
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        let Some(etag) = self.plain(name).map(|plain| etag(&plain)) else {
+            return response;
+        };
+        let known = asked
+            .get(header::IF_NONE_MATCH)
+            .and_then(|known| known.to_str().ok());
+        let is_known = known.is_some_and(|known| known.split(',').any(|known| known.trim() == etag));
+        if let Ok(etag) = HeaderValue::try_from(etag) {
+            headers.insert(header::ETAG, etag);
+        }
+        if is_known {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            *response.body_mut() = Body::empty();
+        }
         response
     }
 
@@ -185,12 +183,6 @@ impl StaticApp {
             }
         }
     }
-}
-
-fn headers_of<const N: usize>(
-    fixed: [(header::HeaderName, Cow<'static, str>); N],
-) -> [(header::HeaderName, String); N] {
-    fixed.map(|(name, value)| (name, value.into_owned()))
 }
 
 fn embedded(assets: &'static [Asset], name: &str) -> Option<&'static Asset> {

@@ -180,16 +180,17 @@ impl RecordedRun {
 
     /// Changes what is known, tells who watches, and hands the run to the writer unless that has it already.
     fn update(&self, bytes: usize, change: impl FnOnce(&mut RunRecord, &mut Vec<LogLine>)) {
-        let (wakes, bytes) = {
+        let wakes = {
             let mut state = self.state();
             let State { record, logs, .. } = &mut *state;
             change(Arc::make_mut(record), logs);
             let wakes = !std::mem::replace(&mut state.waits, true);
             let bytes = bytes + if wakes { RUN_BYTES } else { 0 };
             state.unwritten_bytes += bytes;
-            (wakes, bytes)
+            // Under the lock: the writer must not take away what was not yet added.
+            self.shared.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
+            wakes
         };
-        self.shared.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
         if wakes && let Some(run) = self.itself.upgrade() {
             self.shared.push(run);
         }
