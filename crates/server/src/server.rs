@@ -58,7 +58,7 @@ impl Server {
             answer_kb: ANSWER_KB,
             blank_workers: config.blank_workers,
             warm_workers: None,
-            module_hosts: vec![config.own_url()],
+            module_hosts: module_hosts(&config),
         };
         let runtime = Runtime::start(runtime, Some(own.clone())).await?;
         let mut server = Self::over(config, store, Some(runtime)).await?;
@@ -113,6 +113,15 @@ fn work_dir(data_dir: &Path) -> io::Result<(PathBuf, Option<TempDir>)> {
     }
     let folder = tempfile::Builder::new().prefix("hamlet-").tempdir()?;
     Ok((folder.path().to_owned(), Some(folder)))
+}
+
+/// The origins that mean this instance in an import: its own, and where none was chosen the other name of this machine.
+fn module_hosts(config: &Config) -> Vec<String> {
+    let local = config
+        .base_url
+        .is_none()
+        .then(|| format!("http://localhost:{}", config.listen.port()));
+    std::iter::once(config.own_url()).chain(local).collect()
 }
 
 fn retention(config: &Config) -> Retention {

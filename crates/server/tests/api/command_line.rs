@@ -92,11 +92,7 @@ impl RunningServer {
             .spawn()
             .expect("the binary");
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
-        let ready = lines
-            .next_line()
-            .await
-            .expect("its output")
-            .expect("a line");
+        let ready = lines.next_line().await.expect("its output").expect("a line");
         let url = ready
             .strip_prefix("Hamlet is ready at ")
             .expect("the address")
@@ -479,11 +475,7 @@ async fn settings_come_by_flag_before_environment_before_file() {
         .spawn()
         .expect("the binary");
     let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
-    let ready = lines
-        .next_line()
-        .await
-        .expect("its output")
-        .expect("a line");
+    let ready = lines.next_line().await.expect("its output").expect("a line");
     let url = ready
         .strip_prefix("Hamlet is ready at ")
         .expect("the address")

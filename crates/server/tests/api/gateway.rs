@@ -12,6 +12,7 @@ use hamlet_models::{BaseRun, ExtendedVal, FullRun, Page, Privacy, ProblemCode, R
 use hamlet_server::config::Settings;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use crate::test_app::{Client, TestApp};
 
@@ -528,6 +529,51 @@ async fn lines_of_requests_at_the_same_time_belong_to_their_own_runs() {
         })
         .collect();
     assert_eq!(seen.len(), 8);
+}
+
+/// Sends a request in the background, and waits until there are so many runs.
+async fn sent(app: &TestApp, owner: &Client, label: &str, count: usize) -> (JoinHandle<Response>, BaseRun) {
+    let request = at(Method::GET, label, "/")
+        .body(Body::empty())
+        .expect("a request");
+    let request = tokio::spawn(app.app.clone().answer(request));
+    loop {
+        let runs: Page<BaseRun> = owner.get("/v1/me/runs").await.json();
+        if runs.data.len() == count {
+            return (request, runs.data.into_iter().next().expect("the newest run"));
+        }
+    }
+}
+
+/// Reads a run's events to their end, and answers how it ended.
+async fn end_of(owner: &Client, run: &BaseRun) -> (RunStatus, FullRun) {
+    let events = owner.get(&format!("/v1/runs/{}/events", run.id)).await;
+    assert_eq!(events.status, StatusCode::OK);
+    let run: FullRun = owner.get(&format!("/v1/runs/{}", run.id)).await.json();
+    (run.status, run)
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_ends_its_run_wherever_that_is() {
+    let settings = Settings {
+        user_runs: Some(1),
+        ..Settings::default()
+    };
+    let app = TestApp::running_with(settings).await;
+    let ada = app.user("ada").await;
+    let code = "export default () => new Promise(() => setInterval(() => {}, 1000));";
+    page(&ada, "never", Privacy::Public, code).await;
+    let (first, goes_on) = sent(&app, &ada, "ada-never", 1).await;
+    let (second, waits) = sent(&app, &ada, "ada-never", 2).await;
+    assert_eq!(waits.status, RunStatus::Queued);
+    second.abort();
+    let (status, run) = end_of(&ada, &waits).await;
+    assert_eq!(
+        (status, run.request.clone().and_then(|request| request.status)),
+        (RunStatus::Cancelled, None)
+    );
+    first.abort();
+    assert_eq!(end_of(&ada, &goes_on).await.0, RunStatus::Cancelled);
 }
 
 #[tokio::test]

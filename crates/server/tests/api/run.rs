@@ -271,7 +271,7 @@ async fn a_val_imports_what_its_author_may_read_and_nothing_else() {
 
     let code = "import { word as pinned } from \"https://esm.town/v/ada/own?v=0\";\n\
         import { word } from \"https://esm.town/v/ada/own\";\n\
-        import { word as shared } from \"https://esm.town/v/eve/shared\";\n\
+        import { word as shared } from \"http://localhost:8787/v/eve/shared\";\n\
         export default () => [pinned, word, shared];";
     script(&ada, "importer", code).await;
     let words = ada.post("/v1/run/ada.importer", &json!([])).await.value();
