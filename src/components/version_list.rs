@@ -9,7 +9,7 @@ use crate::{
     ui::{
         button::{Button, ButtonKind},
         icon::{Icon, IconName},
-        number::bytes,
+        number::{bytes, plural},
         time::RelativeTime,
     },
 };
@@ -114,7 +114,10 @@ fn row(
 
 /// How many lines came and went, as `+12 −3`.
 pub fn lines_changed(added: u32, removed: u32) -> AnyView {
-    let words = format!("{added} lines added, {removed} removed");
+    let words = format!(
+        "{} added, {removed} removed",
+        plural(added.into(), "line", "lines")
+    );
     let title = words.clone();
     view! {
         <span class="lines-changed" title=title>

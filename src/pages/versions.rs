@@ -7,6 +7,7 @@ pub(in crate::pages) mod actions;
 use hamlet_models::{ExtendedVal, Page, PageQuery, Version};
 use leptos::prelude::*;
 use leptos_router::{NavigateOptions, hooks::use_navigate};
+use web_sys::{HtmlElement, wasm_bindgen::JsCast};
 
 use self::{actions::VersionActions, compare::comparison};
 use crate::{
@@ -72,16 +73,26 @@ fn History(val: ExtendedVal) -> AnyView {
     let mode = use_mode();
     let href = use_compare_href();
     let navigate = use_navigate();
+    // Whoever ticks the second of two wants to read what changed, above the list.
+    let leads_up = StoredValue::new(false);
     let on_pick = Callback::new(move |version| {
-        let address = untrack(|| href.run((compared.get().toggled(version), mode.get())));
+        let chosen = compared.get_untracked().toggled(version);
+        let is_two = matches!(chosen, Compared::Two(..));
+        leads_up.set_value(is_two);
         navigate(
-            &address,
+            &untrack(|| href.run((chosen, mode.get()))),
             NavigateOptions {
                 scroll: false,
-                replace: true,
+                replace: !is_two,
                 ..NavigateOptions::default()
             },
         );
+    });
+    Effect::new(move |_| {
+        if matches!(compared.get(), Compared::Two(..)) && leads_up.get_value() {
+            leads_up.set_value(false);
+            request_animation_frame(focus_comparison);
+        }
     });
     let changes = move || match compared.get() {
         Compared::Two(from, to) => Some(comparison(id, from, to, mode)),
@@ -136,9 +147,18 @@ fn History(val: ExtendedVal) -> AnyView {
             {move || view! { <ComparePicker compared latest=latest.get() mode href /> }}
             {changes}
         </section>
-        {loaded_part(versions, || view! { <SkeletonRows rows=8 height=45 /> }.into_any(), list)}
+        <div class="versions__list">
+            {loaded_part(versions, || view! { <SkeletonRows rows=8 height=45 /> }.into_any(), list)}
+        </div>
     }
     .into_any()
+}
+
+fn focus_comparison() {
+    let title = document().query_selector(".compare__title").ok().flatten();
+    if let Some(title) = title.and_then(|title| title.dyn_into::<HtmlElement>().ok()) {
+        let _ = title.focus();
+    }
 }
 
 /// What the address says is compared: `?compare=3..7`.

@@ -4,6 +4,7 @@ use hamlet_app::components::compare_picker::Compared;
 use hamlet_models::{
     ExtendedVal, Page, PageLinks, ProblemCode, RunStatus, ValId, ValKind, Version, VersionNumber,
 };
+use leptos::prelude::document;
 use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test;
 
@@ -129,6 +130,11 @@ async fn two_that_are_ticked_are_compared_in_the_address() {
     find_named(&root, "input", "Compare version 1").click();
     until("two", || address() == "/v/ada/hello/versions?compare=1..3").await;
     until_text(&root, "Version 1 → version 3").await;
+    until("focus on what changed", || {
+        let title = query(&root, ".compare__title");
+        title.is_some_and(|title| document().active_element().as_ref() == Some(title.as_ref()))
+    })
+    .await;
     let inline = link(&root, "Inline").get_attribute("href");
     assert_eq!(
         inline.as_deref(),

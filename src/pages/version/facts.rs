@@ -92,7 +92,7 @@ pub(super) fn version_facts(
     };
     view! {
         <div class="version__facts">
-            <h2 class="version__title">{format!("Version {number}")} {label}</h2>
+            <h2 class="version__title">{format!("Version {number}")} " " {label}</h2>
             <p class="version__line">{facts} {neighbours}</p>
             {message}
         </div>

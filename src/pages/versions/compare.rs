@@ -58,7 +58,6 @@ pub(super) fn comparison(
             }
         },
     );
-    // The room is there from the start: the list below doesn't move under a reader's eyes.
     view! { <div class="compare__view">{content}</div> }.into_any()
 }
 
