@@ -62,10 +62,15 @@ pub(crate) enum Form {
     Eval,
 }
 
+/// What is compiled, under which address, and as what.
+type CacheKey = (ProgramKey, String, Form);
+/// The compiled program, or the error that its code has.
+type Made = Result<Arc<Compiled>, Arc<RunError>>;
+
 /// Compiles programs and keeps what it made.
 #[derive(Clone)]
 pub(crate) struct Compiler {
-    cache: Cache<(ProgramKey, String, Form), Result<Arc<Compiled>, Arc<RunError>>>,
+    cache: Cache<CacheKey, Made>,
     hosts: Arc<[String]>,
 }
 
@@ -73,12 +78,10 @@ impl Compiler {
     pub(crate) fn new(module_hosts: &[String]) -> Self {
         let cache = Cache::builder()
             .max_capacity(CACHE_BYTES)
-            .weigher(
-                |(_, url, _): &(ProgramKey, String, Form), made: &Result<Arc<Compiled>, _>| {
-                    let size = made.as_ref().map_or(0, |compiled| compiled.code.len() * 3);
-                    u32::try_from(size + url.len() + 512).unwrap_or(u32::MAX)
-                },
-            )
+            .weigher(|(_, url, _): &CacheKey, made: &Made| {
+                let size = made.as_ref().map_or(0, |compiled| compiled.code.len() * 3);
+                u32::try_from(size + url.len() + 512).unwrap_or(u32::MAX)
+            })
             .build();
         // Origins are compared as a parsed address writes them.
         let origin = |host: &String| url::Url::parse(host).map(|url| url.origin().ascii_serialization());
@@ -94,11 +97,7 @@ impl Compiler {
     }
 
     /// The compiled program, or the syntax error that it has.
-    pub(crate) async fn compile(
-        &self,
-        program: &Program,
-        form: Form,
-    ) -> Result<Arc<Compiled>, Arc<RunError>> {
+    pub(crate) async fn compile(&self, program: &Program, form: Form) -> Made {
         let key = (program.key.clone(), program.url.clone(), form);
         if let Some(made) = self.cache.get(&key).await {
             return made;
@@ -115,12 +114,7 @@ const STACK_PER_BYTE: usize = if cfg!(debug_assertions) { 24 << 10 } else { 6 <<
 
 /// Compiles on a thread whose stack is as deep as the code could be nested. The stack is address space until it is
 /// used, and code that nests so deeply as to use it is an attempt to break the server.
-async fn on_deep_stack(
-    code: Arc<str>,
-    url: String,
-    hosts: Arc<[String]>,
-    form: Form,
-) -> Result<Arc<Compiled>, Arc<RunError>> {
+async fn on_deep_stack(code: Arc<str>, url: String, hosts: Arc<[String]>, form: Form) -> Made {
     let stack = (4 << 20) + code.len() * STACK_PER_BYTE;
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let thread_url = url.clone();

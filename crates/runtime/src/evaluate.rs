@@ -98,7 +98,7 @@ async fn attempt(
     let cpu = worker.cpu_time().saturating_sub(run.cpu_began());
     let memory = worker.peak_bytes();
     worker.drain_whole();
-    worker.end_run(run.id);
+    worker.runs().end(run.id);
     let (mut outcome, module_ms) = match answer {
         Ok((mut outcome, module_ms)) => {
             outcome.error = outcome.error.map(|error| modules.clean_error(error));

@@ -1,8 +1,14 @@
 //! HTTP vals: a warm worker for each, shared by the requests that come while it lives.
 
-mod exchange;
+mod fetch;
 mod ongoing;
+
+mod start;
 mod warm;
 
-pub(crate) use exchange::fetch;
+mod answer_body;
+mod connection;
+mod headers;
+
+pub(crate) use fetch::fetch;
 pub(crate) use warm::WarmWorkers;

@@ -123,6 +123,18 @@ impl LiveRun {
         );
     }
 
+    /// Whether no more of its lines are kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).bytes >= self.log_limit
+    }
+
+    /// A line came that is not kept.
+    pub(crate) fn line_was_cut(&self, bytes: usize) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.cut_lines += 1;
+        log.cut_bytes += bytes as u64;
+    }
+
     /// What the worker has not sent, because the run had printed enough.
     pub(crate) fn unsent(&self, lines: u64, characters: u64) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);

@@ -50,7 +50,7 @@ fn look(shared: &Arc<Shared>, tick: u64) -> bool {
             continue;
         }
         idle = false;
-        let runs = worker.active_runs();
+        let runs = worker.runs().active();
         if runs.is_empty() && duty == Duty::Serving && !tick.is_multiple_of(IDLE_TICKS) {
             continue;
         }

@@ -81,7 +81,7 @@ impl Shared {
             self.nursery
                 .living()
                 .iter()
-                .find_map(|worker| worker.active_run(id))
+                .find_map(|worker| worker.runs().find_active(id))
         })
     }
 }

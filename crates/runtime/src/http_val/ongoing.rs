@@ -125,7 +125,7 @@ impl Ongoing {
             let worker = &warm.worker;
             // What the val printed before its answer is in the pipe by now, and belongs before the run's end.
             worker.drain();
-            let (begun, _) = worker.end_run(self.run.id);
+            let begun = worker.runs().end(self.run.id);
             outcome.cpu_ms = alone
                 .filter(|(_, number)| *number == begun)
                 .map(|(began, _)| millis(worker.cpu_time().saturating_sub(began)));

@@ -11,22 +11,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::{
-    FutureExt,
-    future::{BoxFuture, Shared as SharedFuture},
+use super::{
+    connection::Connection,
+    start::{Starting, Unready, start_detached},
 };
-use hamlet_models::RunError;
-use serde_json::Value;
-
-use super::exchange::Connection;
 use crate::{
-    End, ProgramKey, RunRequest, RuntimeError, ValReference,
-    compile::Form,
-    evaluate::api_address,
+    ProgramKey, RunRequest, RuntimeError, ValReference,
     live_run::LiveRun,
-    modules::{LinkError, Modules},
+    modules::Modules,
     shared::Shared,
-    worker::{Answer, Doom, Duty, Job, Worker},
+    worker::{Doom, Worker},
 };
 
 /// Connections to one worker that are kept while nobody uses them.
@@ -55,17 +49,6 @@ pub(crate) struct Started {
     /// It served.
     pub(crate) ready: Instant,
 }
-
-/// Why a worker did not come to serve.
-#[derive(Clone)]
-pub(crate) enum Unready {
-    /// The val's own doing.
-    Broken(End, RunError),
-    /// Ours.
-    Fault(Arc<RuntimeError>),
-}
-
-type Starting = SharedFuture<BoxFuture<'static, Result<Arc<WarmWorker>, Unready>>>;
 
 struct Slot {
     url: String,
@@ -134,7 +117,7 @@ impl WarmWorkers {
                         return Found::Check(warm.clone());
                     }
                     // Under the lock, so that it can't be retired between being found and being used.
-                    let (alone, number) = warm.worker.begin_run(run.clone());
+                    let (alone, number) = warm.worker.runs().begin(run.clone());
                     return Found::Ready(warm.clone(), alone, number);
                 }
                 Some(_) => {}
@@ -168,10 +151,7 @@ impl WarmWorkers {
 
     fn evict_one(&self, slots: &mut HashMap<ProgramKey, Slot>) {
         let idle = slots.iter().filter_map(|(key, slot)| {
-            let warm = slot
-                .ready
-                .as_ref()
-                .filter(|warm| !warm.worker.has_active_runs())?;
+            let warm = slot.ready.as_ref().filter(|warm| warm.worker.runs().is_idle())?;
             Some((warm.last_used(), key.clone()))
         });
         if let Some((_, key)) = idle.min_by_key(|(used, _)| *used)
@@ -182,7 +162,12 @@ impl WarmWorkers {
     }
 
     /// A start that is over: its worker is found from now on, or nobody waits for it any more.
-    fn settle(&self, key: &ProgramKey, starting: &Starting, made: &Result<Arc<WarmWorker>, Unready>) {
+    pub(super) fn settle(
+        &self,
+        key: &ProgramKey,
+        starting: &Starting,
+        made: &Result<Arc<WarmWorker>, Unready>,
+    ) {
         let mut slots = self.slots();
         let is_this = |slot: &Slot| slot.starting.ptr_eq(starting);
         match (made, slots.get_mut(key)) {
@@ -238,7 +223,7 @@ impl WarmWorkers {
         let idle: Vec<Arc<WarmWorker>> = {
             let mut leaving = self.leaving.lock().unwrap_or_else(PoisonError::into_inner);
             leaving
-                .extract_if(.., |warm| !warm.worker.has_active_runs())
+                .extract_if(.., |warm| warm.worker.runs().is_idle())
                 .collect()
         };
         for warm in idle {
@@ -253,6 +238,24 @@ impl WarmWorkers {
 }
 
 impl WarmWorker {
+    /// A worker that serves, with what its static imports led to.
+    pub(crate) async fn new(worker: Arc<Worker>, modules: Arc<Modules>, given: Instant) -> Self {
+        Self {
+            socket: worker.dir.join("http"),
+            imported: modules.imported().await,
+            worker,
+            modules,
+            started: Started {
+                given,
+                ready: Instant::now(),
+            },
+            idle: Mutex::default(),
+            last_used: Mutex::new(Instant::now()),
+            detached: AtomicBool::new(false),
+            condemned: AtomicBool::new(false),
+        }
+    }
+
     pub(crate) fn last_used(&self) -> Instant {
         *self.last_used.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -262,7 +265,7 @@ impl WarmWorker {
     }
 
     fn is_over(&self, warm_time: Duration) -> bool {
-        !self.worker.is_alive() || (!self.worker.has_active_runs() && self.last_used().elapsed() >= warm_time)
+        !self.worker.is_alive() || (self.worker.runs().is_idle() && self.last_used().elapsed() >= warm_time)
     }
 
     /// A connection that nobody uses.
@@ -292,116 +295,4 @@ impl WarmWorker {
         }
         Ok(true)
     }
-}
-
-/// Starts a worker in a task of its own: whoever asked first may leave, others wait for it too.
-fn start_detached(shared: &Arc<Shared>, request: &RunRequest, run: &Arc<LiveRun>) -> Starting {
-    let (sender, receiver) = tokio::sync::oneshot::channel();
-    let starting: Starting = receiver
-        .map(|made| made.unwrap_or_else(|_| Err(Unready::Fault(Arc::new(RuntimeError::ShuttingDown)))))
-        .boxed()
-        .shared();
-    let (shared, request, run, ours) = (shared.clone(), request.clone(), run.clone(), starting.clone());
-    tokio::spawn(async move {
-        let made = start(&shared, &request, &run).await;
-        shared.warm.settle(&request.program.key, &ours, &made);
-        let _ = sender.send(made);
-    });
-    starting
-}
-
-async fn start(
-    shared: &Arc<Shared>,
-    request: &RunRequest,
-    run: &Arc<LiveRun>,
-) -> Result<Arc<WarmWorker>, Unready> {
-    let fault = |cause: RuntimeError| Unready::Fault(Arc::new(cause));
-    let limits = &shared.config.limits;
-    let bootstrap = shared.nursery.launch.bootstrap_dir();
-    let linked = Modules::link(
-        &shared.compiler,
-        request.modules.clone(),
-        bootstrap,
-        &request.program,
-        Form::Module,
-    )
-    .await;
-    let modules = Arc::new(linked.map_err(|error| match error {
-        LinkError::Broken(error) => Unready::Broken(End::Threw, error),
-        LinkError::Fault(cause) => fault(cause),
-    })?);
-    let worker = shared.pool.take().await.map_err(fault)?;
-    let entry = modules
-        .install(&worker.dir)
-        .await
-        .map_err(|cause| fault(cause.into()))?;
-
-    let given = Instant::now();
-    let socket = worker.dir.join("api");
-    let job = Job {
-        key: worker.key(),
-        kind: "http",
-        entry: &entry,
-        args: None,
-        input: Value::Null,
-        env: request
-            .environment
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-            .collect(),
-        run: run.id,
-        logs: limits.log_kb * 1000,
-        value: 0,
-        error: limits.value_kb * 1000,
-        api: api_address(shared, &socket),
-        failure_header: worker.failure_header.as_str(),
-    };
-    run.begin(shared.wall(), worker.cpu_time());
-    let answer = worker
-        .give(Duty::Serving, &job, modules.clone(), run.clone())
-        .await;
-    shared.work.notify_one();
-    let doom = match answer {
-        Err(_) => Doom::Unreadable,
-        Ok(mut answer) => tokio::select! {
-            biased;
-            answer = &mut answer => match answer {
-                Ok(Answer::Ready) => {
-                    worker.end_run(run.id);
-                    let imported = modules.imported().await;
-                    return Ok(Arc::new(WarmWorker {
-                        socket: worker.dir.join("http"),
-                        worker,
-                        modules,
-                        imported,
-                        started: Started { given, ready: Instant::now() },
-                        idle: Mutex::default(),
-                        last_used: Mutex::new(Instant::now()),
-                        detached: AtomicBool::new(false),
-                        condemned: AtomicBool::new(false),
-                    }));
-                }
-                Ok(Answer::End(report)) => {
-                    worker.drain_whole();
-                    worker.end_run(run.id);
-                    // Nothing that it still does is of use: it serves nobody.
-                    worker.kill(Doom::Finished);
-                    let error = report.error.map(|thrown| thrown.into_error());
-                    let error = error.unwrap_or_else(|| crate::worker::error("Error", "the val did not start".into()));
-                    return Err(Unready::Broken(End::Threw, modules.clean_error(error)));
-                }
-                Err(_) => Doom::Unreadable,
-            },
-            exit = worker.exited() => {
-                worker.end_run(run.id);
-                let (end, error) = exit.verdict(limits);
-                return Err(Unready::Broken(end, error));
-            }
-            () = tokio::time::sleep(shared.wall()) => Doom::WallTime,
-        },
-    };
-    worker.kill(doom);
-    let (end, error) = worker.exited().await.verdict(limits);
-    worker.end_run(run.id);
-    Err(Unready::Broken(end, error))
 }

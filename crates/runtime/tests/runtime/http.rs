@@ -204,8 +204,7 @@ async fn a_handler_that_ends_its_process_fails_its_own_requests_only() {
         .fetch(&val, get("/exit"))
         .await
         .response
-        .err()
-        .expect("no answer");
+        .expect_err("no answer");
     assert_eq!(outcome.end, End::Threw);
     let message = &outcome.error.as_ref().expect("an error").message;
     assert!(message.contains("exit code 7"), "{message}");
@@ -290,7 +289,7 @@ async fn a_request_that_runs_too_long_ends_and_those_beside_it_go_on() {
     let slow = host.fetch(&val, get("/slow"));
     let (slow, quick) = tokio::join!(slow, host.get(&val, "/"));
     assert_eq!(quick.1, "quick");
-    let outcome = slow.response.err().expect("no answer");
+    let outcome = slow.response.expect_err("no answer");
     assert_eq!(outcome.end, End::TimedOut);
     let message = &outcome.error.as_ref().expect("an error").message;
     assert_eq!(message, "ran longer than the 1 s that a run may take");
@@ -308,12 +307,7 @@ async fn an_endless_loop_in_a_request_ends_it_by_its_cpu_time() {
     )
     .await;
     let val = Val::http("export default () => { console.log('before'); for (;;); };");
-    let outcome = host
-        .fetch(&val, get("/"))
-        .await
-        .response
-        .err()
-        .expect("no answer");
+    let outcome = host.fetch(&val, get("/")).await.response.expect_err("no answer");
     assert_eq!(outcome.end, End::TimedOut);
     assert!(
         outcome
@@ -339,7 +333,7 @@ async fn a_request_can_be_cancelled() {
         val.record.until_line("in").await;
         assert!(host.runtime.cancel(val.run.expect("an id")));
     });
-    assert_eq!(fetched.response.err().expect("no answer").end, End::Cancelled);
+    assert_eq!(fetched.response.expect_err("no answer").end, End::Cancelled);
     assert!(!host.runtime.cancel(val.run.expect("an id")), "it is over");
 }
 
