@@ -80,6 +80,8 @@ impl SqliteFile {
             .auto_vacuum(auto_vacuum)
             .busy_timeout(BUSY_TIMEOUT)
             .foreign_keys(true)
+            // What a statement that fails half-way would need to undo itself goes here, not into a file.
+            .pragma("temp_store", "MEMORY")
             .pragma("cache_size", format!("-{}", cache_mb * 1_024))
             .pragma("wal_autocheckpoint", "4000")
             .pragma("journal_size_limit", "67108864")

@@ -5,6 +5,9 @@
 //! the jobs that failed are done again each in a transaction of its own, the others together: one conflict harms
 //! nobody else. On PostgreSQL each job is a transaction of its own.
 
+#[cfg(test)]
+mod tests;
+
 use std::{future::Future, io, pin::Pin, thread};
 
 use sea_orm::{

@@ -25,7 +25,7 @@ use crate::{
 
 /// Rows per statement, largest first: few sizes, so that the databases know the statements, and none with more
 /// values than SQLite takes in one (32,766).
-const ROWS: [usize; 3] = [64, 8, 1];
+const ROWS: [usize; 7] = [64, 32, 16, 8, 4, 2, 1];
 /// What a run takes beside its texts, indexes included.
 const ROW_BYTES: usize = 640;
 

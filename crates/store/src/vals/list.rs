@@ -63,13 +63,8 @@ impl Store {
         filter: &ValFilter,
         page: PageQuery,
     ) -> Result<Slice<Arc<ValRecord>>, StoreError> {
-        let places = match select(scope, filter, None) {
-            Some(mut select) => {
-                self.places(select.limit(page.limit + 1).offset(page.offset))
-                    .await?
-            }
-            None => Vec::new(),
-        };
+        let select = select(scope, filter, None).map(|mut select| select.offset(page.offset).to_owned());
+        let places = self.places_up_to(select, page.limit + 1).await?;
         self.records(scope, Slice::cut(places, page.limit)).await
     }
 
@@ -119,14 +114,10 @@ impl Store {
         select: Option<SelectStatement>,
         limit: u64,
     ) -> Result<Vec<Place>, StoreError> {
-        match select {
-            Some(mut select) => self.places(select.limit(limit)).await,
-            None => Ok(Vec::new()),
-        }
-    }
-
-    async fn places(&self, select: &SelectStatement) -> Result<Vec<Place>, StoreError> {
-        let rows = self.vals().readers.query_all(select).await?;
+        let Some(mut select) = select else {
+            return Ok(Vec::new());
+        };
+        let rows = self.vals().readers.query_all(select.limit(limit)).await?;
         rows.iter()
             .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?)))
             .collect()
@@ -185,6 +176,10 @@ fn select(scope: &ValScope, filter: &ValFilter, made: Option<Expr>) -> Option<Se
         .as_deref()
         .map(str::trim)
         .filter(|query| !query.is_empty());
+    // No name has this character, and PostgreSQL has no text with it.
+    if query.is_some_and(|query| query.contains('\0')) {
+        return None;
+    }
     let named = query.map(|query| column(val::Column::NameKey).like(containing(query)));
     let select = |part: Part| {
         Query::select()

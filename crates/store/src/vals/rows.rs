@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use hamlet_models::{Author, ValKind};
+use hamlet_models::{Author, ValId, ValKind};
 use sea_orm::{
     ConnectionTrait, FromQueryResult, Iterable, QueryResult,
     sea_query::{Expr, ExprTrait, LockType, Query, SelectStatement},
 };
+use uuid::Uuid;
 
 use crate::{
     StoreError,
@@ -65,14 +66,20 @@ impl Head {
     }
 }
 
-fn select_heads(which: Expr) -> SelectStatement {
+/// Vals and their owners, with nothing selected yet.
+fn from_vals(which: Expr) -> SelectStatement {
     let owner = Expr::col((user::Entity, user::Column::Id)).equals((val::Entity, val::Column::OwnerId));
     Query::select()
-        .columns(val::Column::iter().map(|column| (val::Entity, column)))
-        .column((user::Entity, user::Column::Username))
         .from(val::Entity)
         .inner_join(user::Entity, owner)
         .and_where(which)
+        .to_owned()
+}
+
+fn select_heads(which: Expr) -> SelectStatement {
+    from_vals(which)
+        .columns(val::Column::iter().map(|column| (val::Entity, column)))
+        .column((user::Entity, user::Column::Username))
         .to_owned()
 }
 
@@ -83,6 +90,14 @@ pub(crate) async fn lock_head<D: ConnectionTrait>(db: &D, which: Expr) -> Result
         .to_owned();
     let row = db.query_one(&select).await?;
     Head::read(&row.ok_or(StoreError::NotFound("val"))?)
+}
+
+/// The id of the val that the condition names.
+pub(crate) async fn find_id<D: ConnectionTrait>(db: &D, which: Expr) -> Result<ValId, StoreError> {
+    let select = from_vals(which).column((val::Entity, val::Column::Id)).to_owned();
+    let row = db.query_one(&select).await?.ok_or(StoreError::NotFound("val"))?;
+    let id: Uuid = row.try_get_by_index(0)?;
+    Ok(id.into())
 }
 
 /// Which version's code to read.
@@ -135,6 +150,6 @@ pub(crate) async fn load_record<D: ConnectionTrait>(
 }
 
 /// The val of this id.
-pub(crate) fn of_id(id: hamlet_models::ValId) -> Expr {
+pub(crate) fn of_id(id: ValId) -> Expr {
     Expr::col((val::Entity, val::Column::Id)).eq(id.0)
 }

@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use hamlet_models::{NewVersion, ValFilter, ValId};
+use hamlet_models::{NewVersion, UserId, ValFilter, ValId};
 use hamlet_store::{NewUser, Store, StoreConfig, StoreRole, ValScope};
 use sea_orm::{ConnectionTrait, Database, DbBackend, Statement};
 
@@ -48,27 +48,26 @@ async fn saves_until_it_is_killed() {
         }
     };
     let savers: Vec<_> = (0..8)
-        .map(|_| {
-            let store = store.clone();
-            tokio::spawn(async move {
-                loop {
-                    let new = new_val(&format!("v{}", uuid::Uuid::now_v7().simple()), "first");
-                    let val = store.create_val(user, &new).await.expect("a val").id;
-                    say(&format!("saved {val} 0 first"));
-                    for version in 1..20 {
-                        let new = NewVersion::of_code(code(val, version));
-                        let saved = store
-                            .create_version(val, user, &new, Some(version - 1))
-                            .await
-                            .expect("saved");
-                        say(&format!("saved {val} {} later", saved.val.version));
-                    }
-                }
-            })
-        })
+        .map(|_| tokio::spawn(save_for_ever(store.clone(), user)))
         .collect();
     for saver in savers {
         saver.await.expect("no panic");
+    }
+}
+
+async fn save_for_ever(store: Store, user: UserId) {
+    loop {
+        let new = new_val(&format!("v{}", uuid::Uuid::now_v7().simple()), "first");
+        let val = store.create_val(user, &new).await.expect("a val").id;
+        say(&format!("saved {val} 0"));
+        for version in 1..20 {
+            let new = NewVersion::of_code(code(val, version));
+            let saved = store
+                .create_version(val, user, &new, Some(version - 1))
+                .await
+                .expect("saved");
+            say(&format!("saved {val} {}", saved.val.version));
+        }
     }
 }
 

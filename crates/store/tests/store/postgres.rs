@@ -68,6 +68,10 @@ fn programs() -> Option<PathBuf> {
         .find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
 }
 
+#[expect(
+    clippy::zombie_processes,
+    reason = "the watching shell outlives this process, to tidy up after it"
+)]
 fn start(programs: &Path) -> Server {
     let folder = tempfile::Builder::new()
         .prefix("hamlet-pg-")

@@ -28,7 +28,7 @@ async fn who_is_not_there_is_not_found(store: TestStore) {
     ));
     // The Kelvin sign: its lower case is a plain k, but nobody is called by it.
     store.user("kim").await;
-    for name in ["", "adal", "\u{212a}im"] {
+    for name in ["", "adal", "ada\0", "\u{212a}im"] {
         assert!(
             matches!(store.find_user(name).await, Err(StoreError::NotFound("user"))),
             "{name}"

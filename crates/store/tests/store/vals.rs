@@ -82,6 +82,8 @@ async fn what_is_not_there_is_not_found(store: TestStore) {
         ("ada", "other"),
         ("eve", "hello"),
         ("ada/hello", ""),
+        ("ada", "hello\0"),
+        ("ada\0", "hello"),
         ("", "hello"),
     ] {
         assert!(
@@ -453,7 +455,7 @@ async fn a_list_can_be_narrowed_by_kind_and_name(store: TestStore) {
     );
     // What LIKE takes for a wildcard is but a character here.
     assert_eq!(store.names(own, &query("my_page")).await, ["my_page"]);
-    for nothing in ["%", "\\", "pag_", "nope"] {
+    for nothing in ["\0", "%", "\\", "pag_", "nope"] {
         assert!(store.names(own, &query(nothing)).await.is_empty(), "{nothing}");
     }
     assert_eq!(store.names(own, &query("  ")).await.len(), 3);

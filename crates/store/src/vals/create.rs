@@ -1,0 +1,202 @@
+//! Making vals.
+
+use std::sync::Arc;
+
+use hamlet_models::{Author, NewSchedule, NewVal, NewVersion, PutVal, UserId, ValKind};
+use sea_orm::{
+    DatabaseTransaction, EntityTrait, IntoActiveModel,
+    sea_query::{Expr, ExprTrait, OnConflict},
+};
+
+use crate::{
+    Store, StoreError,
+    clock::new_id,
+    diff::all_lines,
+    entity::{val, version},
+    error::is_missing_parent,
+    rows::count,
+    vals::{
+        ScheduleRecord, ValRecord,
+        names::{TRIES, made_up_name},
+        rows::lock_head,
+    },
+    versions::Save,
+};
+
+/// A val to insert.
+struct Insert {
+    record: ValRecord,
+    /// Whether the name is one that was made up.
+    made_up: bool,
+    /// Kept also where the kind has no use for it yet.
+    schedule: Option<NewSchedule>,
+}
+
+impl Store {
+    /// Makes a val with version 0; refused when its owner has one of that name. Without a name, a readable one is
+    /// made up.
+    pub async fn create_val(&self, owner: UserId, new: &NewVal) -> Result<Arc<ValRecord>, StoreError> {
+        let generation = self.caches().vals.generation();
+        let insert = new_insert(self.get_user(owner).await?.author(), new);
+        self.change_vals(
+            insert,
+            |insert, tx| {
+                Box::pin(async move {
+                    let record = insert_val(insert, tx).await?;
+                    record.ok_or_else(|| StoreError::NameTaken(insert.record.name.to_string()))
+                })
+            },
+            move |caches, val| caches.vals.set(generation, val.id, val.clone()),
+        )
+        .await
+    }
+
+    /// Makes a val of this name, or saves a new version of the one there is.
+    pub async fn put_val(&self, owner: UserId, put: &PutVal) -> Result<Arc<ValRecord>, StoreError> {
+        let generation = self.caches().vals.generation();
+        let author = self.get_user(owner).await?.author();
+        let before = match self.find_val(author.username.as_str(), put.name.as_str()).await {
+            Ok(val) => Some(val),
+            Err(StoreError::NotFound(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let save = Save::new(
+            owner,
+            &NewVersion::of_code(put.code.as_str()),
+            None,
+            before.as_deref(),
+        )
+        .await;
+        let new = NewVal {
+            name: Some(put.name.clone()),
+            ..NewVal::of_code(put.code.as_str())
+        };
+        self.change_vals(
+            (new_insert(author, &new), save),
+            |(insert, save), tx| {
+                Box::pin(async move {
+                    if let Some(val) = insert_val(insert, tx).await? {
+                        return Ok(val);
+                    }
+                    let column = |column| Expr::col((val::Entity, column));
+                    let named = column(val::Column::OwnerId)
+                        .eq(insert.record.owner.id.0)
+                        .and(column(val::Column::NameKey).eq(insert.record.name.key()));
+                    Ok(save.write(lock_head(tx, named).await?, tx).await?.val)
+                })
+            },
+            move |caches, val: &Arc<ValRecord>| caches.vals.set(generation, val.id, val.clone()),
+        )
+        .await
+    }
+}
+
+fn new_insert(owner: Author, new: &NewVal) -> Insert {
+    let (id, created_at) = new_id();
+    let kind = new.kind.unwrap_or_default();
+    let schedule = new.schedule.clone().filter(|_| kind == ValKind::Interval);
+    let record = ValRecord {
+        id: id.into(),
+        owner,
+        name: new
+            .name
+            .clone()
+            .unwrap_or_else(|| made_up_name(seed(id.as_u128()), 0)),
+        kind,
+        privacy: new.privacy.unwrap_or_default(),
+        readme: new.readme.clone().filter(|readme| !readme.is_empty()),
+        callable: false,
+        schedule: schedule.map(|schedule| ScheduleRecord {
+            cron: schedule.cron,
+            timezone: schedule.timezone,
+            paused: schedule.paused,
+            last_run_at: None,
+        }),
+        version: 0,
+        latest: 0,
+        code: new.code.as_str().into(),
+        created_at,
+        updated_at: created_at,
+        version_created_at: created_at,
+    };
+    Insert {
+        record,
+        made_up: new.name.is_none(),
+        schedule: new.schedule.clone(),
+    }
+}
+
+/// The random part of an id.
+fn seed(id: u128) -> u64 {
+    (id as u64) & (u64::MAX >> 2)
+}
+
+/// Inserts a val with its version 0; nothing if the name is taken.
+async fn insert_val(insert: &Insert, tx: &DatabaseTransaction) -> Result<Option<Arc<ValRecord>>, StoreError> {
+    let mut record = insert.record.clone();
+    let tries = if insert.made_up { TRIES } else { 1 };
+    for attempt in 0..tries {
+        if attempt > 0 {
+            record.name = made_up_name(seed(record.id.0.as_u128()), attempt);
+        }
+        if insert_val_row(&record, insert.schedule.as_ref(), tx).await? {
+            insert_first_version(&record, tx).await?;
+            return Ok(Some(Arc::new(record)));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the row could be inserted: not if the name is taken.
+async fn insert_val_row(
+    record: &ValRecord,
+    schedule: Option<&NewSchedule>,
+    tx: &DatabaseTransaction,
+) -> Result<bool, StoreError> {
+    let row = val::Model {
+        id: record.id.0,
+        owner_id: record.owner.id.0,
+        name: record.name.to_string(),
+        name_key: record.name.key(),
+        kind: record.kind.as_str().to_owned(),
+        privacy: record.privacy.as_str().to_owned(),
+        callable: record.callable,
+        version: 0,
+        next_version: 1,
+        created_at: record.created_at.as_millis(),
+        updated_at: record.updated_at.as_millis(),
+        cron: schedule.map(|schedule| schedule.cron.clone()),
+        timezone: schedule.map(|schedule| schedule.timezone.clone()),
+        paused: schedule.is_some_and(|schedule| schedule.paused),
+        last_run_at: None,
+        readme: record.readme.clone(),
+    };
+    let name = [val::Column::OwnerId, val::Column::NameKey];
+    let inserted = val::Entity::insert(row.into_active_model())
+        .on_conflict(OnConflict::columns(name).do_nothing().to_owned())
+        .exec_without_returning(tx)
+        .await;
+    match inserted {
+        Ok(rows) => Ok(rows > 0),
+        Err(error) if is_missing_parent(&error) => Err(StoreError::NotFound("user")),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn insert_first_version(record: &ValRecord, tx: &DatabaseTransaction) -> Result<(), StoreError> {
+    let row = version::Model {
+        val_id: record.id.0,
+        version: 0,
+        author_id: record.owner.id.0,
+        created_at: record.version_created_at.as_millis(),
+        message: None,
+        size: count(record.code.len()),
+        lines_added: count(all_lines(&record.code).added),
+        lines_removed: 0,
+        code: record.code.to_string(),
+    };
+    version::Entity::insert(row.into_active_model())
+        .exec_without_returning(tx)
+        .await?;
+    Ok(())
+}
