@@ -14,3 +14,6 @@ pub mod components;
 pub mod hooks;
 pub mod pages;
 pub mod ui;
+
+#[cfg(test)]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

@@ -57,6 +57,6 @@ function shown(label: string): Extension {
     theme,
     EditorState.readOnly.of(true),
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": "true" }),
+    EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": "true", tabindex: "0" }),
   ];
 }

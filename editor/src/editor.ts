@@ -123,6 +123,7 @@ function accessTo({ label, readonly }: { label: string; readonly: boolean }): Ex
   const attributes = {
     "aria-label": label,
     "aria-readonly": String(readonly),
+    tabindex: "0",
     "aria-description": readonly ? "" : HELP,
   };
   return [

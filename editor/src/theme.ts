@@ -83,6 +83,10 @@ const frame = EditorView.theme({
     background: "var(--diff-removed-word)",
   },
   ".cm-insertedLine, .cm-deletedLine, .cm-deletedLine del": { textDecoration: "none" },
+  ".cm-changedLineGutter, &.cm-merge-b .cm-changedLineGutter": { background: "var(--ok)" },
+  ".cm-deletedLineGutter, &.cm-merge-a .cm-changedLineGutter": { background: "var(--error)" },
+  // The sign that merge puts there is in few fonts.
+  ".cm-collapsedLines:before, .cm-collapsedLines:after": { content: '"⋯"' },
   ".cm-collapsedLines": { color: "var(--text-muted)", background: "var(--bg-raised)" },
 });
 

@@ -119,10 +119,11 @@ pub fn sentence(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use hamlet_models::ProblemDetail;
+    use wasm_bindgen_test::wasm_bindgen_test;
 
     use super::*;
 
-    #[test]
+    #[wasm_bindgen_test]
     fn a_message_becomes_a_sentence_once() {
         for (message, expected) in [
             ("no such val", "No such val."),
@@ -135,7 +136,7 @@ mod tests {
         }
     }
 
-    #[test]
+    #[wasm_bindgen_test]
     fn a_field_says_what_is_wrong_with_it_alone() {
         let mut problem = Problem::new(ProblemCode::Invalid, "the val is not valid");
         problem.details.push(ProblemDetail {
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(ClientError::Offline.field("name"), None);
     }
 
-    #[test]
+    #[wasm_bindgen_test]
     fn only_silence_is_offline() {
         assert!(ClientError::Offline.is_offline());
         assert!(!ClientError::not_found().is_offline() && ClientError::not_found().is_not_found());

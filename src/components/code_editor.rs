@@ -82,7 +82,7 @@ pub fn CodeEditor(
             let editor = loaded.and_then(|()| Mounted::new(&frame, label, readonly.get_untracked(), events));
             match editor {
                 Ok(editor) => {
-                    let focused = plain.get_untracked().filter(|plain| is_focused(plain));
+                    let focused = plain.get_untracked().filter(is_focused);
                     if let Some(plain) = focused {
                         editor.take_over(&plain);
                     }

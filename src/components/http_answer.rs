@@ -3,7 +3,10 @@
 use hamlet_models::HttpResponse;
 use leptos::prelude::*;
 
-use crate::{components::value_tree::ValueTree, ui::{copy::CopyButton, number}};
+use crate::{
+    components::value_tree::ValueTree,
+    ui::{copy::CopyButton, number},
+};
 
 /// What a body is, by what its answer says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +101,7 @@ fn body(kind: BodyKind, response: HttpResponse) -> AnyView {
         BodyKind::Json => match serde_json::from_str(&response.body) {
             Ok(value) => two_ways(
                 "Tree",
+                false,
                 move || {
                     view! { <ValueTree value=serde_json::Value::clone(&value) label="The body" /> }.into_any()
                 },
@@ -107,15 +111,21 @@ fn body(kind: BodyKind, response: HttpResponse) -> AnyView {
         },
         BodyKind::Html => {
             let page = response.body.clone();
-            two_ways("Rendered", move || rendered(page.clone()), response.body)
+            // Without its styles and scripts a page is seldom what it is: it is shown on demand.
+            two_ways("Rendered", true, move || rendered(page.clone()), response.body)
         }
         BodyKind::Text => text(response.body),
     }
 }
 
 /// A body that can be shown as what it is, or as the text that was sent.
-fn two_ways(word: &'static str, shown: impl Fn() -> AnyView + Send + 'static, source: String) -> AnyView {
-    let as_text = RwSignal::new(false);
+fn two_ways(
+    word: &'static str,
+    text_first: bool,
+    shown: impl Fn() -> AnyView + Send + 'static,
+    source: String,
+) -> AnyView {
+    let as_text = RwSignal::new(text_first);
     let choice = move |value: bool, word: &'static str| {
         view! {
             <button
@@ -202,6 +212,8 @@ fn status_words(status: u16) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
     use super::*;
 
     fn response(kind: &str, body: &str, base64: bool) -> HttpResponse {
@@ -215,7 +227,7 @@ mod tests {
         }
     }
 
-    #[test]
+    #[wasm_bindgen_test]
     fn a_body_is_what_its_answer_says() {
         for (kind, body, base64, expected) in [
             ("application/json; charset=utf-8", "{}", false, BodyKind::Json),

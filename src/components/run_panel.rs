@@ -66,7 +66,8 @@ pub fn RunPanel(
     let kind = Memo::new(move |_| val.with(|val| val.kind));
     let endpoint = Memo::new(move |_| val.with(|val| val.links.endpoint.clone()));
     let schedule = Memo::new(move |_| val.with(|val| val.schedule.clone()));
-    let trigger = move || match kind.get() {
+    let trigger = move || {
+        match kind.get() {
         ValKind::Script => script_form(form, problem),
         ValKind::Http => view! { <HttpForm endpoint form problem on_send=on_run /> }.into_any(),
         ValKind::Interval => view! { <ScheduleView schedule=schedule.get() /> }.into_any(),
@@ -74,6 +75,7 @@ pub fn RunPanel(
             view! { <p class="run-panel__note">"It runs when a message comes to its e-mail address; it can’t be started from here."</p> }
                 .into_any()
         }
+    }
     };
     view! {
         <div class="run-panel">
@@ -99,8 +101,10 @@ pub fn RunPanel(
 fn LastRun(run: Signal<Option<FullRun>>, state: Signal<RunState>, on_frame: Callback<ValFrame>) -> AnyView {
     let note = move || {
         let sentence = match state.get() {
-            RunState::Unreachable => "Can’t reach the server. The run goes on there; its outcome shows here once it can be asked."
-                .to_owned(),
+            RunState::Unreachable => {
+                "Can’t reach the server. The run goes on there; its outcome shows here once it can be asked."
+                    .to_owned()
+            }
             RunState::Refused(reason) => reason,
             RunState::Idle | RunState::Starting | RunState::Going => return None,
         };
@@ -113,7 +117,8 @@ fn LastRun(run: Signal<Option<FullRun>>, state: Signal<RunState>, on_frame: Call
             let first = run.get_untracked();
             let shown = Memo::new(move |before: Option<&Option<FullRun>>| {
                 let now = run.get().filter(|run| run.id == id);
-                now.or_else(|| before.cloned().flatten()).or_else(|| first.clone())
+                now.or_else(|| before.cloned().flatten())
+                    .or_else(|| first.clone())
             });
             let run = Signal::derive(move || shown.get().expect("the run was there from the start"));
             view! {
@@ -122,8 +127,11 @@ fn LastRun(run: Signal<Option<FullRun>>, state: Signal<RunState>, on_frame: Call
             }
             .into_any()
         }
-        None if state.get() == RunState::Starting => view! { <p class="run-panel__none" role="status">"Starting…"</p> }.into_any(),
-        None => view! { <p class="run-panel__none">"No run yet. Its outcome and logs will show here."</p> }.into_any(),
+        None if state.get() == RunState::Starting => {
+            view! { <p class="run-panel__none" role="status">"Starting…"</p> }.into_any()
+        }
+        None => view! { <p class="run-panel__none">"No run yet. Its outcome and logs will show here."</p> }
+            .into_any(),
     };
     view! {
         {note}

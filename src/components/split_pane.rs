@@ -40,7 +40,9 @@ pub fn SplitPane(
         let _ = border.set_pointer_capture(event.pointer_id());
     };
     let on_pointer_move = move |event: ev::PointerEvent| {
-        let Some(frame) = frame.get_untracked().filter(|_| dragging.get_untracked()) else { return };
+        let Some(frame) = frame.get_untracked().filter(|_| dragging.get_untracked()) else {
+            return;
+        };
         let bounds = frame.get_bounding_client_rect();
         if bounds.width() > 0.0 {
             move_to((f64::from(event.client_x()) - bounds.left()) / bounds.width() * 100.0);

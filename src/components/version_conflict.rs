@@ -38,6 +38,13 @@ pub fn VersionConflict(
         }
         .into_any()
     };
+    // Two columns of code need room.
+    let width = window().inner_width().ok().and_then(|width| width.as_f64());
+    let mode = if width.is_some_and(|width| width < 900.0) {
+        CompareMode::Unified
+    } else {
+        CompareMode::Split
+    };
     let title = format!("Version {number} and your changes");
     view! {
         <section class="notice notice--warning" role="alert" aria-label="Newer version">
@@ -60,7 +67,7 @@ pub fn VersionConflict(
                     after=mine
                     before_label=format!("Version {number}")
                     after_label="Your changes"
-                    mode=CompareMode::Split
+                    mode=Signal::stored(mode)
                 />
                 <div class="dialog__actions">
                     <Button on_click=move |()| comparing.set(false)>"Close"</Button>

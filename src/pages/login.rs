@@ -167,9 +167,11 @@ fn TokenForm(
 
 #[cfg(test)]
 mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
     use super::is_local;
 
-    #[test]
+    #[wasm_bindgen_test]
     fn only_a_path_of_this_app_is_gone_to() {
         for good in ["/", "/v/ada/hello?tab=runs"] {
             assert!(is_local(good), "{good}");

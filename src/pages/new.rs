@@ -63,10 +63,19 @@ fn NewValForm() -> AnyView {
     let draft = storage::get(DRAFT_KEY)
         .and_then(|draft| serde_json::from_str::<Draft>(&draft).ok())
         .filter(|draft| asked.is_none() || asked.as_deref() == Some(draft.starter.as_str()));
-    let first = starter_of(draft.as_ref().map(|draft| draft.starter.as_str()).or(asked.as_deref()));
+    let first = starter_of(
+        draft
+            .as_ref()
+            .map(|draft| draft.starter.as_str())
+            .or(asked.as_deref()),
+    );
     let restored = draft.as_ref().is_some_and(|draft| !is_untouched(&draft.code));
     let starter = RwSignal::new(first);
-    let code = RwSignal::new(draft.as_ref().map_or_else(|| first.code.to_owned(), |draft| draft.code.clone()));
+    let code = RwSignal::new(
+        draft
+            .as_ref()
+            .map_or_else(|| first.code.to_owned(), |draft| draft.code.clone()),
+    );
     let name = RwSignal::new(draft.as_ref().map(|draft| draft.name.clone()).unwrap_or_default());
     let privacy = RwSignal::new(draft.map(|draft| draft.privacy).unwrap_or_default());
     let (busy, made) = (RwSignal::new(false), RwSignal::new(false));
@@ -77,8 +86,12 @@ fn NewValForm() -> AnyView {
         if made.get() {
             return;
         }
-        let draft =
-            Draft { starter: starter.get().key.to_owned(), code: code.get(), name: name.get(), privacy: privacy.get() };
+        let draft = Draft {
+            starter: starter.get().key.to_owned(),
+            code: code.get(),
+            name: name.get(),
+            privacy: privacy.get(),
+        };
         let worth = !is_untouched(&draft.code) || !draft.name.is_empty();
         let draft = worth.then(|| serde_json::to_string(&draft).ok()).flatten();
         storage::set(DRAFT_KEY, draft.as_deref());
@@ -95,7 +108,9 @@ fn NewValForm() -> AnyView {
     Effect::new(move |before: Option<Option<String>>| {
         let asked = query.get();
         let other = before.is_some_and(|before| before != asked)
-            && asked.as_deref().is_some_and(|asked| asked != starter.get_untracked().key);
+            && asked
+                .as_deref()
+                .is_some_and(|asked| asked != starter.get_untracked().key);
         if other {
             choose.run(starter_of(asked.as_deref()));
         }
@@ -134,7 +149,13 @@ fn NewValForm() -> AnyView {
                     storage::set(DRAFT_KEY, None);
                     let author = val.author.as_ref().map(|author| author.username.to_string());
                     let page = paths::val(&author.unwrap_or_default(), val.name.as_str());
-                    navigate(&page, NavigateOptions { replace: true, ..NavigateOptions::default() });
+                    navigate(
+                        &page,
+                        NavigateOptions {
+                            replace: true,
+                            ..NavigateOptions::default()
+                        },
+                    );
                 }
                 Err(refused) => error.set(Some(refused)),
             }
@@ -157,7 +178,9 @@ fn NewValForm() -> AnyView {
             let is_name = error.code() == Some(ProblemCode::NameTaken);
             error.field("name").or_else(|| is_name.then(|| error.sentence()))
         };
-        wrong_name.get().or_else(|| error.with(|error| error.as_ref().and_then(taken)))
+        wrong_name
+            .get()
+            .or_else(|| error.with(|error| error.as_ref().and_then(taken)))
     });
     let submit = move |event: SubmitEvent| {
         event.prevent_default();

@@ -196,7 +196,7 @@ async fn unsaved_changes_survive_a_reload_and_can_be_discarded() {
         until("the draft", || draft().is_some()).await;
     }
     let (root, _mounted) = open().await;
-    assert!(has_text(&root, "Your unsaved changes from"));
+    assert!(has_text(&root, "Your unsaved changes are back"));
     assert_eq!(code(&root).value(), "not saved yet");
     assert_eq!(status(&root), "Unsaved changes");
 
@@ -204,7 +204,7 @@ async fn unsaved_changes_survive_a_reload_and_can_be_discarded() {
     until("no draft", || draft().is_none()).await;
     assert_eq!(code(&root).value(), "one();\ntwo();\n");
     assert_eq!(status(&root), "Saved");
-    assert!(!has_text(&root, "Your unsaved changes from"));
+    assert!(!has_text(&root, "Your unsaved changes are back"));
 }
 
 #[wasm_bindgen_test]

@@ -100,9 +100,11 @@ fn write_hash(lines: Option<LineRange>) {
 
 #[cfg(test)]
 mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
     use super::*;
 
-    #[test]
+    #[wasm_bindgen_test]
     fn lines_survive_the_address() {
         for (hash, from, to) in [("#L1", 1, 1), ("#L20-29", 20, 29)] {
             let lines = LineRange { from, to };
@@ -111,13 +113,13 @@ mod tests {
         }
     }
 
-    #[test]
+    #[wasm_bindgen_test]
     fn other_ways_of_writing_lines_are_read_too() {
         assert_eq!(LineRange::parse("#L29-20"), Some(LineRange { from: 20, to: 29 }));
         assert_eq!(LineRange::parse("#L20-L29"), Some(LineRange { from: 20, to: 29 }));
     }
 
-    #[test]
+    #[wasm_bindgen_test]
     fn what_names_no_lines_is_left_alone() {
         for hash in ["", "#", "#L", "#L0", "#Lx", "#readme", "#L1-", "L1"] {
             assert_eq!(LineRange::parse(hash), None, "{hash}");

@@ -93,6 +93,8 @@ pub(super) fn commands(me: Option<&Me>, wanted: &str) -> Vec<Entry> {
 
 #[cfg(test)]
 mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
     use super::*;
 
     fn titles(wanted: &str) -> Vec<String> {
@@ -102,14 +104,14 @@ mod tests {
             .collect()
     }
 
-    #[test]
+    #[wasm_bindgen_test]
     fn every_word_that_is_typed_must_be_there() {
         assert_eq!(titles("dark"), ["Theme: dark"]);
         assert_eq!(titles("theme dark"), ["Theme: dark"]);
         assert!(titles("dark home").is_empty());
     }
 
-    #[test]
+    #[wasm_bindgen_test]
     fn what_needs_someone_is_not_offered_to_nobody() {
         let all = titles("");
         assert!(all.contains(&"Sign in".to_owned()));

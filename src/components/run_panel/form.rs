@@ -45,7 +45,12 @@ impl FormProblem {
 
     /// What to say at the field that this is about.
     pub fn of(problem: RwSignal<Option<Self>>, about: fn(Self) -> bool) -> Signal<Option<String>> {
-        Signal::derive(move || problem.get().filter(|problem| about(*problem)).map(|problem| problem.sentence().to_owned()))
+        Signal::derive(move || {
+            problem
+                .get()
+                .filter(|problem| about(*problem))
+                .map(|problem| problem.sentence().to_owned())
+        })
     }
 
     fn sentence(self) -> &'static str {
@@ -80,7 +85,11 @@ impl RunForm {
 
     /// Fills in a request.
     pub fn fill(self, request: &HttpRequest) {
-        let lines: Vec<_> = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let lines: Vec<_> = request
+            .headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
         self.method.set(request.method.clone());
         self.path.set(request.path.clone());
         self.headers.set(lines.join("\n"));
@@ -119,7 +128,12 @@ impl RunForm {
         if body.is_some() && matches!(method.as_str(), "GET" | "HEAD") {
             return Err(FormProblem::Body);
         }
-        Ok(HttpRequest { method, path, headers: read_headers(&self.headers.get_untracked())?, body })
+        Ok(HttpRequest {
+            method,
+            path,
+            headers: read_headers(&self.headers.get_untracked())?,
+            body,
+        })
     }
 }
 
@@ -127,7 +141,9 @@ fn read_args(text: &str) -> Result<Option<Vec<Value>>, FormProblem> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    serde_json::from_str(text).map(Some).map_err(|_| FormProblem::Args)
+    serde_json::from_str(text)
+        .map(Some)
+        .map_err(|_| FormProblem::Args)
 }
 
 fn read_headers(text: &str) -> Result<Vec<(String, String)>, FormProblem> {
@@ -138,16 +154,20 @@ fn read_headers(text: &str) -> Result<Vec<(String, String)>, FormProblem> {
         (!name.is_empty() && name.chars().all(is_token)).then(|| (name.to_owned(), value.trim().to_owned()))
     };
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    lines.map(header).collect::<Option<_>>().ok_or(FormProblem::Headers)
+    lines
+        .map(header)
+        .collect::<Option<_>>()
+        .ok_or(FormProblem::Headers)
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use wasm_bindgen_test::wasm_bindgen_test;
 
     use super::*;
 
-    #[test]
+    #[wasm_bindgen_test]
     fn arguments_are_a_json_list_or_nothing() {
         assert_eq!(read_args(" "), Ok(None));
         assert_eq!(read_args("[1, \"two\"]"), Ok(Some(vec![json!(1), json!("two")])));
@@ -156,11 +176,16 @@ mod tests {
         }
     }
 
-    #[test]
+    #[wasm_bindgen_test]
     fn headers_are_a_name_and_a_value_a_line() {
         let headers = read_headers("Accept: text/html\n\nX-Time: 12:30\n");
         let expected = [("Accept", "text/html"), ("X-Time", "12:30")];
-        assert_eq!(headers, Ok(expected.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()));
+        assert_eq!(
+            headers,
+            Ok(expected
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .to_vec())
+        );
         for wrong in ["Accept", ": text", "Bad name: x", "é: x"] {
             assert_eq!(read_headers(wrong), Err(FormProblem::Headers), "{wrong}");
         }

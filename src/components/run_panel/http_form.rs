@@ -23,8 +23,14 @@ pub fn HttpForm(
     /// Sends it.
     on_send: Callback<()>,
 ) -> AnyView {
-    let methods = METHODS.map(|method| (method.to_owned(), method.to_owned())).to_vec();
-    let address = move || endpoint.get().map(|address| view! { <EndpointAddress address /> });
+    let methods = METHODS
+        .map(|method| (method.to_owned(), method.to_owned()))
+        .to_vec();
+    let address = move || {
+        endpoint
+            .get()
+            .map(|address| view! { <EndpointAddress address /> })
+    };
     let error = |about| FormProblem::of(problem, about);
     view! {
         {address}

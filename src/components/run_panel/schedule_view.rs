@@ -12,7 +12,8 @@ pub fn ScheduleView(
     schedule: Option<Schedule>,
 ) -> AnyView {
     let Some(schedule) = schedule else {
-        return view! { <p class="run-panel__note">"No schedule is set: it runs when you say so."</p> }.into_any();
+        return view! { <p class="run-panel__note">"No schedule is set: it runs when you say so."</p> }
+            .into_any();
     };
     let time = |at: Option<hamlet_models::Timestamp>, none: &'static str| match at {
         Some(at) => view! { <RelativeTime at=at.as_millis() /> }.into_any(),

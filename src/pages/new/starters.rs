@@ -62,24 +62,30 @@ pub fn is_untouched(code: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
     use super::*;
 
-    #[test]
+    #[wasm_bindgen_test]
     fn each_kind_has_one_starter() {
         assert_eq!(STARTERS.map(|starter| starter.kind), ValKind::ALL);
         for starter in STARTERS {
             assert_eq!(starter_of(Some(starter.key)), starter);
-            assert!(starter.code.contains("export default"), "{} has no handler", starter.key);
+            assert!(
+                starter.code.contains("export default"),
+                "{} has no handler",
+                starter.key
+            );
         }
     }
 
-    #[test]
+    #[wasm_bindgen_test]
     fn an_unknown_word_begins_with_a_script() {
         assert_eq!(starter_of(None).kind, ValKind::Script);
         assert_eq!(starter_of(Some("spaceship")).kind, ValKind::Script);
     }
 
-    #[test]
+    #[wasm_bindgen_test]
     fn what_someone_wrote_is_not_a_starter() {
         assert!(is_untouched(STARTERS[1].code) && is_untouched(" \n"));
         assert!(!is_untouched("export default 1;"));

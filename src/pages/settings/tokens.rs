@@ -205,9 +205,11 @@ fn RevokeToken(revoking: RwSignal<Option<Token>>, #[prop(into)] on_revoked: Call
 
 #[cfg(test)]
 mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
     use super::*;
 
-    #[test]
+    #[wasm_bindgen_test]
     fn scopes_are_told_in_words() {
         let scopes = |list: &[&str]| {
             let scopes = list.iter().map(|scope| scope.parse().expect("a scope")).collect();

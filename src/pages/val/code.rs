@@ -4,7 +4,10 @@ use hamlet_models::{ExtendedVal, ValKind};
 use leptos::{prelude::*, task::spawn_local};
 use leptos_router::hooks::use_navigate;
 
-use super::{draft::Draft, leave::LeaveGuard, readme::ValReadme, requests::remember_requests, runner::Runner, work::Work};
+use super::{
+    draft::Draft, leave::LeaveGuard, readme::ValReadme, requests::remember_requests, runner::Runner,
+    work::Work,
+};
 use crate::{
     api::ApiClient,
     components::{
@@ -37,7 +40,11 @@ pub fn ValCode(
     let val = StoredValue::new(val);
     (move || {
         let val = val.get_value();
-        if owner.get() { view! { <Workspace val owner /> } } else { view! { <Reading val owner /> } }
+        if owner.get() {
+            view! { <Workspace val owner /> }
+        } else {
+            view! { <Reading val owner /> }
+        }
     })
     .into_any()
 }
@@ -167,7 +174,10 @@ fn show_frame(work: Work, cursor: RwSignal<Option<Place>>) -> Callback<ValFrame>
             val.name.key() == frame.val.key() && frame.version.is_none_or(|version| version == val.version)
         });
         if is_here {
-            cursor.set(Some(Place { line: frame.line, column: frame.column }));
+            cursor.set(Some(Place {
+                line: frame.line,
+                column: frame.column,
+            }));
             return;
         }
         let (username, val) = (frame.username.as_str(), frame.val.as_str());
@@ -205,16 +215,20 @@ fn Notices(work: Work, save: Callback<()>) -> AnyView {
 }
 
 fn restored_notice(work: Work, draft: &Draft, newest: u32) -> AnyView {
-    let older = (draft.base != newest)
-        .then(|| format!(" They began on version {}; version {newest} is newer.", draft.base));
+    let older = (draft.base != newest).then(|| {
+        format!(
+            " They began on version {}; version {newest} is newer.",
+            draft.base
+        )
+    });
     view! {
         <div class="notice" role="status">
             <Icon name=IconName::History />
             <div class="notice__body">
                 <p>
-                    "Your unsaved changes from "
+                    "Your unsaved changes are back, kept "
                     <RelativeTime at=draft.at />
-                    " are back."
+                    "."
                     {older}
                 </p>
                 <div class="notice__actions">
@@ -229,18 +243,22 @@ fn restored_notice(work: Work, draft: &Draft, newest: u32) -> AnyView {
 
 /// Save, run and cancel; on a narrow screen they stick to the bottom edge.
 #[component]
-fn Actions(work: Work, state: Signal<SaveState>, runner: Runner, save: Callback<()>, run: Callback<()>) -> AnyView {
+fn Actions(
+    work: Work,
+    state: Signal<SaveState>,
+    runner: Runner,
+    save: Callback<()>,
+    run: Callback<()>,
+) -> AnyView {
     let unsaved = work.unsaved();
     let busy = Memo::new(move |_| runner.state.with(RunState::is_busy));
     let kind = Memo::new(move |_| work.val.with(|val| val.kind));
-    let verb = move || {
-        match (kind.get(), unsaved.get()) {
-            (ValKind::Http, true) => "Save and send",
-            (_, true) => "Save and run",
-            (ValKind::Http, false) => "Send",
-            (ValKind::Interval, false) => "Run now",
-            (_, false) => "Run",
-        }
+    let verb = move || match (kind.get(), unsaved.get()) {
+        (ValKind::Http, true) => "Save and send",
+        (_, true) => "Save and run",
+        (ValKind::Http, false) => "Send",
+        (ValKind::Interval, false) => "Run now",
+        (_, false) => "Run",
     };
     let saving = Signal::derive(move || state.get() == SaveState::Saving);
     let id = work.val.with_untracked(|val| val.id);

@@ -57,7 +57,9 @@ pub fn use_draft(
     let kept = RwSignal::new(true);
     let keep = move || {
         // The page may be on its way out: nothing is tracked, and what is gone is left alone.
-        let Some(unsaved) = unsaved.try_get_untracked() else { return };
+        let Some(unsaved) = unsaved.try_get_untracked() else {
+            return;
+        };
         let draft = unsaved.then(|| Draft {
             text: text.get_untracked(),
             base: base.get_untracked(),

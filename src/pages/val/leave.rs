@@ -97,11 +97,26 @@ fn watch_links(act: impl Fn(String) -> bool + 'static) {
 /// Where in the app this click leads away to, if it does.
 fn followed(event: &Event) -> Option<String> {
     let click = event.dyn_ref::<ev::MouseEvent>()?;
-    if click.default_prevented() || click.button() != 0 || click.meta_key() || click.ctrl_key() || click.shift_key() || click.alt_key() {
+    if click.default_prevented()
+        || click.button() != 0
+        || click.meta_key()
+        || click.ctrl_key()
+        || click.shift_key()
+        || click.alt_key()
+    {
         return None;
     }
-    let link = event.target()?.dyn_into::<Element>().ok()?.closest("a[href]").ok().flatten()?;
-    let elsewhere = link.get_attribute("target").is_some_and(|target| target == "_blank") || link.has_attribute("download");
+    let link = event
+        .target()?
+        .dyn_into::<Element>()
+        .ok()?
+        .closest("a[href]")
+        .ok()
+        .flatten()?;
+    let elsewhere = link
+        .get_attribute("target")
+        .is_some_and(|target| target == "_blank")
+        || link.has_attribute("download");
     if elsewhere {
         return None;
     }

@@ -18,7 +18,10 @@ pub fn ValReadme(
     owner: Memo<bool>,
 ) -> AnyView {
     let api = expect_context::<ApiClient>();
-    let readme = Memo::new(move |_| val.with(|val| val.readme.clone()).filter(|readme| !readme.trim().is_empty()));
+    let readme = Memo::new(move |_| {
+        val.with(|val| val.readme.clone())
+            .filter(|readme| !readme.trim().is_empty())
+    });
     let rendered = LocalResource::new(move || {
         let readme = readme.get();
         async move {
@@ -36,7 +39,10 @@ pub fn ValReadme(
     let (id, version) = val.with_untracked(|val| (val.id, val.version));
     let saved = Signal::derive(move || readme.get().unwrap_or_default());
     let key = readme_key(id);
-    let found = owner.get_untracked().then(|| Draft::load(&key, &saved.get_untracked())).flatten();
+    let found = owner
+        .get_untracked()
+        .then(|| Draft::load(&key, &saved.get_untracked()))
+        .flatten();
     let editing = RwSignal::new(found.is_some());
     let draft = RwSignal::new(found.map_or_else(|| saved.get_untracked(), |draft| draft.text));
     if owner.get_untracked() {
@@ -53,7 +59,10 @@ pub fn ValReadme(
         }
         saving.set(true);
         spawn_local(async move {
-            let update = ValUpdate { readme: Some(text.clone()), ..ValUpdate::default() };
+            let update = ValUpdate {
+                readme: Some(text.clone()),
+                ..ValUpdate::default()
+            };
             let answer = api.update_val(id, &update).await;
             if saving.try_set(false).is_some() {
                 return;
@@ -78,7 +87,9 @@ pub fn ValReadme(
 
 fn not_saved(error: &ClientError) -> String {
     match error {
-        ClientError::Offline => "Can’t reach the server: what you wrote is kept in this browser. Save again.".to_owned(),
+        ClientError::Offline => {
+            "Can’t reach the server: what you wrote is kept in this browser. Save again.".to_owned()
+        }
         error => format!("Not saved. {}", error.sentence()),
     }
 }

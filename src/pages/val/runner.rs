@@ -36,7 +36,12 @@ pub struct Runner {
 impl Runner {
     /// Nothing has run yet.
     pub fn new(api: ApiClient) -> Self {
-        Self { api, run: RwSignal::new(None), state: RwSignal::new(RunState::Idle), turn: StoredValue::new(0) }
+        Self {
+            api,
+            run: RwSignal::new(None),
+            state: RwSignal::new(RunState::Idle),
+            turn: StoredValue::new(0),
+        }
     }
 
     /// Shows the val's last run, and follows it if it goes on.
@@ -71,7 +76,9 @@ impl Runner {
 
     /// Ends the run that goes on; following it shows that it has ended.
     pub async fn cancel(self, val: ValId) {
-        let Some(run) = self.run.with_untracked(|run| run.as_ref().map(|run| run.id)) else { return };
+        let Some(run) = self.run.with_untracked(|run| run.as_ref().map(|run| run.id)) else {
+            return;
+        };
         let turn = self.turn.get_value();
         match self.api.cancel_run(val, run).await {
             // It was over already.
@@ -117,7 +124,8 @@ impl Runner {
 
     fn fail(self, turn: u32, what: &str, error: &ClientError) {
         if self.is_on(turn) {
-            self.state.set(RunState::Refused(format!("{what} {}", error.sentence())));
+            self.state
+                .set(RunState::Refused(format!("{what} {}", error.sentence())));
         }
     }
 
@@ -126,7 +134,8 @@ impl Runner {
         let version = Memo::new(move |_| val.with(|val| val.version));
         let marks = Memo::new(move |_| {
             let version = version.get();
-            self.run.with(|run| run.as_ref().map(|run| marks(run, version)).unwrap_or_default())
+            self.run
+                .with(|run| run.as_ref().map(|run| marks(run, version)).unwrap_or_default())
         });
         marks.into()
     }
@@ -136,10 +145,17 @@ fn marks(run: &FullRun, version: u32) -> Vec<LineMark> {
     if run.version != Some(version) || !run.status.is_failure() || run.status == RunStatus::Cancelled {
         return Vec::new();
     }
-    let mark = run.error.as_ref().zip(own_frame(run)).map(|(error, frame)| LineMark {
-        place: Place { line: frame.line, column: frame.column },
-        message: thrown(error),
-    });
+    let mark = run
+        .error
+        .as_ref()
+        .zip(own_frame(run))
+        .map(|(error, frame)| LineMark {
+            place: Place {
+                line: frame.line,
+                column: frame.column,
+            },
+            message: thrown(error),
+        });
     mark.into_iter().collect()
 }
 

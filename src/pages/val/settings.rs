@@ -55,10 +55,9 @@ fn skeleton() -> AnyView {
 }
 
 fn refused(val: ExtendedVal, owner: Memo<bool>) -> AnyView {
-    let address = val
-        .author
-        .as_ref()
-        .map_or_else(paths::home, |author| paths::val(author.username.as_str(), val.name.as_str()));
+    let address = val.author.as_ref().map_or_else(paths::home, |author| {
+        paths::val(author.username.as_str(), val.name.as_str())
+    });
     view! {
         <ValHeading val=Signal::stored(val) tab=ValTab::Settings owner />
         <EmptyState title="Only its owner sees and changes a val’s settings.">
@@ -126,22 +125,38 @@ fn SettingsForm(val: RwSignal<ExtendedVal>) -> AnyView {
             }
             done.set(true);
             let renamed = val.with_untracked(|val| val.name != new_name);
-            val.update(|val| {
-                val.val.name = new_name.clone();
-                val.val.privacy = privacy.get_untracked();
-                val.val.kind = kind.get_untracked();
-                val.callable = callable.get_untracked();
-            });
-            let username = val.with_untracked(|val| val.author.as_ref().map(|author| author.username.clone()));
+            // Its addresses and times are the server's to tell; what was sent is known all the same.
+            match api.get_val(id).await {
+                Ok(changed) => drop(val.try_set(changed)),
+                Err(_) => drop(val.try_update(|val| {
+                    val.val.name = new_name.clone();
+                    val.val.privacy = privacy.get_untracked();
+                    val.val.kind = kind.get_untracked();
+                    val.callable = callable.get_untracked();
+                })),
+            }
+            if busy.try_get_untracked().is_none() {
+                return;
+            }
+            let username =
+                val.with_untracked(|val| val.author.as_ref().map(|author| author.username.clone()));
             // The address that this page has no longer names the val.
             if let Some(username) = username.filter(|_| renamed) {
                 let page = paths::val_settings(username.as_str(), new_name.as_str());
-                navigate(&page, NavigateOptions { replace: true, ..NavigateOptions::default() });
+                navigate(
+                    &page,
+                    NavigateOptions {
+                        replace: true,
+                        ..NavigateOptions::default()
+                    },
+                );
             }
         });
     };
     let name_error = Signal::derive(move || {
-        wrong_name.get().or_else(|| error.with(|error| error.as_ref()?.field("name")))
+        wrong_name
+            .get()
+            .or_else(|| error.with(|error| error.as_ref()?.field("name")))
     });
     view! {
         <form class="form" on:submit=submit>
@@ -245,7 +260,13 @@ fn DeleteSection(val: RwSignal<ExtendedVal>) -> AnyView {
                 Ok(()) => {
                     open.set(false);
                     let page = owner.map_or_else(paths::home, |owner| paths::user(owner.as_str()));
-                    navigate(&page, NavigateOptions { replace: true, ..NavigateOptions::default() });
+                    navigate(
+                        &page,
+                        NavigateOptions {
+                            replace: true,
+                            ..NavigateOptions::default()
+                        },
+                    );
                 }
                 Err(refused) => error.set(Some(refused)),
             }

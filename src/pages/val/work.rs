@@ -71,8 +71,12 @@ impl Work {
 
     /// Whether what is written differs from what is saved; tracked.
     pub fn unsaved(self) -> Signal<bool> {
-        let unsaved =
-            Memo::new(move |_| self.val.with(|val| self.code.with(|code| val.code.as_deref().unwrap_or_default() != code)));
+        let unsaved = Memo::new(move |_| {
+            self.val.with(|val| {
+                self.code
+                    .with(|code| val.code.as_deref().unwrap_or_default() != code)
+            })
+        });
         unsaved.into()
     }
 
@@ -94,18 +98,26 @@ impl Work {
     /// Saves what is written as a version; says whether all that is written is saved now.
     pub async fn save(self) -> bool {
         let code = self.code.get_untracked();
-        let (id, same) = self.val.with_untracked(|val| (val.id, val.code.as_ref() == Some(&code)));
+        let (id, same) = self
+            .val
+            .with_untracked(|val| (val.id, val.code.as_ref() == Some(&code)));
         if same || self.last.get_untracked() == Last::Going {
             return same;
         }
         let version = NewVersion::of_code(code.as_str());
         if let Some((_, problem)) = version.problems().first() {
             let problem = Problem::new(ProblemCode::Invalid, *problem);
-            self.last.set(Last::Failed(ClientError::Refused { status: problem.code.status(), problem }));
+            self.last.set(Last::Failed(ClientError::Refused {
+                status: problem.code.status(),
+                problem,
+            }));
             return false;
         }
         self.last.set(Last::Going);
-        let answer = self.api.create_version(id, &version, Some(self.base.get_untracked())).await;
+        let answer = self
+            .api
+            .create_version(id, &version, Some(self.base.get_untracked()))
+            .await;
         // The page may be gone by now; what was written is saved, or kept as a draft.
         if self.last.try_get_untracked().is_none() {
             return false;
@@ -160,8 +172,9 @@ impl Work {
 
     /// Goes back to what is saved.
     pub fn discard(self) {
-        let (code, version) =
-            self.val.with_untracked(|val| (val.code.clone().unwrap_or_default(), val.version));
+        let (code, version) = self
+            .val
+            .with_untracked(|val| (val.code.clone().unwrap_or_default(), val.version));
         self.code.set(code);
         self.base.set(version);
         self.restored.set(None);
