@@ -52,20 +52,20 @@ pub fn loaded_live<T: Clone + PartialEq + Send + Sync + 'static>(
     refetch_when_restored(resource);
     let latest = RwSignal::<Option<T>>::new(None);
     let shown = RwSignal::<Option<Result<(), ClientError>>>::new(None);
-    Effect::new(move |_| match resource.get() {
-        None => {}
-        Some(Ok(value)) => {
-            if latest.with_untracked(|latest| latest.as_ref() != Some(&value)) {
-                latest.set(Some(value));
+    Effect::new(move |_| {
+        let Some(answer) = resource.get() else { return };
+        let was_shown = shown.get_untracked() == Some(Ok(()));
+        match answer {
+            Ok(value) => {
+                if latest.with_untracked(|latest| latest.as_ref() != Some(&value)) {
+                    latest.set(Some(value));
+                }
+                if !was_shown {
+                    shown.set(Some(Ok(())));
+                }
             }
-            if shown.get_untracked() != Some(Ok(())) {
-                shown.set(Some(Ok(())));
-            }
-        }
-        Some(Err(error)) => {
-            if shown.get_untracked() != Some(Ok(())) {
-                shown.set(Some(Err(error)));
-            }
+            Err(error) if !was_shown => shown.set(Some(Err(error))),
+            Err(_) => {}
         }
     });
     let value = Signal::derive(move || latest.get().expect("shown only once there is a value"));

@@ -11,7 +11,9 @@ use hamlet_app::ui::{
 use leptos::prelude::*;
 use wasm_bindgen_test::wasm_bindgen_test;
 
-use crate::harness::{button, field, fill, find, find_all, has_text, mount, mount_at, press, query, tick, until};
+use crate::harness::{
+    button, field, fill, find, find_all, has_text, mount, mount_at, press, query, tick, until,
+};
 
 #[wasm_bindgen_test]
 async fn a_busy_button_can_not_be_pressed_and_keeps_focus() {
