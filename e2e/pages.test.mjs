@@ -13,6 +13,9 @@ console.error("too late");
 export default { answer: 42, list: [1, 2, 3] };
 `;
 
+/** How far what is shown may move by itself while a page loads, as browsers measure it. */
+const MOST_SHIFT = 0.02;
+
 /** @type {Server} */
 let server;
 /** @type {import("playwright-core").Browser} */
@@ -178,13 +181,13 @@ async function inspect(visitor, path, heading) {
     const arrive of [() => visitor.open(path), () => visitor.page.reload().then(() => visitor.settled())]
   ) {
     await arrive();
-    await visitor.page.getByRole("heading", { level: 1, name: heading }).waitFor();
+    await visitor.page.getByRole("heading", { level: 1, name: heading }).first().waitFor();
     assert.notEqual(await visitor.page.title(), "");
   }
   await visitor.isAccessible();
   await visitor.fitsAPhone();
   const moved = await shift(visitor.page);
-  assert.ok(moved < 0.1, `${path} moved by ${moved} while it loaded`);
+  assert.ok(moved < MOST_SHIFT, `${path} moved by ${moved} while it loaded`);
 }
 
 /** How far what was shown has moved by itself since the page was loaded. @param {import("playwright-core").Page} page */

@@ -30,8 +30,8 @@ export class Visitor {
     this.context = context;
     this.page = page;
     this.url = url;
-    /** What went wrong and was not expected. @type {string[]} */
-    this.faults = [];
+    /** What went wrong and was not expected, and the page where it first did. @type {Map<string, string>} */
+    this.faults = new Map();
     /** Failures that a test brings about. @type {RegExp[]} */
     this.expected = [];
   }
@@ -54,7 +54,7 @@ export class Visitor {
     page.on("pageerror", (error) => visitor.note(`thrown: ${error.message}`));
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning") {
-        visitor.note(`${message.type()}: ${message.text()} (${message.location().url})`);
+        visitor.note(`${message.type()}: ${message.text()}`);
       }
     });
     await page.exposeFunction("noteRefusal", (/** @type {string} */ refusal) => visitor.note(refusal));
@@ -69,9 +69,8 @@ export class Visitor {
 
   /** @param {string} fault */
   note(fault) {
-    if (!this.expected.some((pattern) => pattern.test(fault))) {
-      this.faults.push(`${this.page.url()} ${fault}`);
-    }
+    const isNew = !this.faults.has(fault) && !this.expected.some((pattern) => pattern.test(fault));
+    if (isNew) this.faults.set(fault, new URL(this.page.url()).pathname);
   }
 
   /** Says that faults like this are part of the test. @param {RegExp} pattern */
@@ -94,7 +93,8 @@ export class Visitor {
   /** Leaves, and fails if anything was wrong on the way. */
   async leave() {
     await this.context.close();
-    assert.deepEqual(this.faults, []);
+    const faults = [...this.faults].map(([fault, path]) => `${path}: ${fault}`);
+    assert.equal(faults.length, 0, faults.join("\n"));
   }
 
   /** No accessibility fault, in light and in dark. */

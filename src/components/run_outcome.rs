@@ -132,7 +132,7 @@ pub fn RunResult(
         parts.push(
             view! {
                 <div class="run-outcome__value">
-                    <h3 class="run-outcome__label">"Returned"</h3>
+                    <h2 class="run-outcome__label">"Returned"</h2>
                     {cut.map(|cut| view! { <p class="run-outcome__cut">{cut}</p> }.into_any())}
                     <ValueTree value label="What it returned" />
                 </div>
