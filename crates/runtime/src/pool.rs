@@ -18,8 +18,6 @@ use crate::{
 
 /// So long a run has the machine for itself before the worker that it took is replaced.
 const REFILL_DELAY: Duration = Duration::from_millis(8);
-/// Started at once in the background; more would only slow each other down.
-const STARTS_AT_ONCE: usize = 2;
 /// Without a cold run for so long, one blank worker is enough.
 const IDLE_AFTER: Duration = Duration::from_secs(300);
 
@@ -29,6 +27,8 @@ type Handed = Result<Arc<Worker>, RuntimeError>;
 pub(crate) struct Pool {
     nursery: Arc<Nursery>,
     target: usize,
+    /// Started at once: more than there are cores would only slow each other down.
+    starts_at_once: usize,
     state: Mutex<State>,
     closed: AtomicBool,
 }
@@ -51,6 +51,7 @@ impl Pool {
         Self {
             nursery,
             target,
+            starts_at_once: std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)),
             state: Mutex::new(state),
             closed: AtomicBool::new(false),
         }
@@ -111,9 +112,7 @@ impl Pool {
                 self.target
             };
             let missing = (target + state.waiting.len()).saturating_sub(state.ready.len() + state.starting);
-            let room = STARTS_AT_ONCE
-                .max(state.waiting.len())
-                .saturating_sub(state.starting);
+            let room = self.starts_at_once.saturating_sub(state.starting);
             let count = missing.min(room);
             state.starting += count;
             count

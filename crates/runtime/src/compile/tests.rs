@@ -95,7 +95,7 @@ fn an_expression_is_an_export_and_keeps_its_lines() {
         .position(|line| line.contains("throw a"))
         .expect("the line") as u32
         + 1;
-    assert_eq!(made.original(line, 2).expect("a place").0, 2);
+    assert_eq!(made.original(line, 1).expect("a place").0, 2);
     for module in ["const a = 1;\nexport default a;", "1), (2", "// nothing"] {
         let made = compile(module, URL, &[], Form::Eval);
         assert!(
@@ -104,6 +104,13 @@ fn an_expression_is_an_export_and_keeps_its_lines() {
         );
     }
     assert!(eval("{ a: 1 }").code.contains("a: 1"));
+}
+
+#[test]
+fn what_is_nested_deeply_stays_small() {
+    let depth = 400;
+    let made = module(&format!("{}{}", "{".repeat(depth), "}".repeat(depth))).expect("code that compiles");
+    assert!(made.code.len() < depth * 20, "{} bytes", made.code.len());
 }
 
 #[test]
