@@ -66,8 +66,33 @@ pub(crate) struct Connection {
 pub(crate) struct Answer<'a> {
     /// The status.
     pub(crate) status: u16,
-    /// The body; chunks are left as they came, since only their end matters here.
+    /// The body; chunks are left as they came, since a load only waits for their end.
     pub(crate) body: &'a [u8],
+    /// Whether the body came in chunks.
+    chunked: bool,
+}
+
+impl Answer<'_> {
+    /// The body without the sizes of its chunks.
+    fn whole_body(&self) -> Result<Vec<u8>> {
+        if !self.chunked {
+            return Ok(self.body.to_vec());
+        }
+        let (mut rest, mut whole) = (self.body, Vec::new());
+        loop {
+            let httparse::Status::Complete((start, size)) =
+                httparse::parse_chunk_size(rest).map_err(|_| anyhow::anyhow!("a chunk without a size"))?
+            else {
+                bail!("an answer that breaks off in a chunk's size");
+            };
+            let size = usize::try_from(size)?;
+            if size == 0 {
+                return Ok(whole);
+            }
+            whole.extend_from_slice(rest.get(start..start + size).context("a chunk that breaks off")?);
+            rest = rest.get(start + size + 2..).context("a chunk without an end")?;
+        }
+    }
 }
 
 impl Connection {
@@ -102,10 +127,11 @@ impl Connection {
                     .iter()
                     .find(|header| header.name.eq_ignore_ascii_case(name))
             };
+            let chunked = header("transfer-encoding").is_some();
             let done = if let Some(length) = header("content-length") {
                 let length: usize = std::str::from_utf8(length.value)?.parse()?;
                 self.buffer.len() >= start + length
-            } else if header("transfer-encoding").is_some() {
+            } else if chunked {
                 self.buffer[start..].ends_with(b"0\r\n\r\n")
             } else {
                 true
@@ -114,6 +140,7 @@ impl Connection {
                 return Ok(Answer {
                     status,
                     body: &self.buffer[start..],
+                    chunked,
                 });
             }
         }
@@ -144,5 +171,5 @@ pub(crate) async fn json(to: SocketAddr, request: &str) -> Result<serde_json::Va
             String::from_utf8_lossy(answer.body)
         );
     }
-    serde_json::from_slice(answer.body).context("an answer that is no JSON")
+    serde_json::from_slice(&answer.whole_body()?).context("an answer that is no JSON")
 }
