@@ -3,13 +3,24 @@
 // faster than the host reads waits.
 
 import {
-  bytesFrom, cwd, decode, encode, exit, lengthOf, NativeBytes, parse, stringify, uncurry,
+  bytesFrom,
+  cwd,
+  decode,
+  encode,
+  exit,
+  lengthOf,
+  NativeBytes,
+  parse,
+  stringify,
+  uncurry,
 } from "./natives.ts";
 
 const pipe = Deno.openSync(`${cwd}/pipe`, { write: true });
 const socket = await Deno.connect({ transport: "unix", path: `${cwd}/socket` });
 const writePipe = uncurry(pipe.writeSync).bind(undefined, pipe) as (bytes: Uint8Array) => number;
-const readSocket = uncurry(socket.read).bind(undefined, socket) as (bytes: Uint8Array) => Promise<number | null>;
+const readSocket = uncurry(socket.read).bind(undefined, socket) as (
+  bytes: Uint8Array,
+) => Promise<number | null>;
 const refSocket = socket.ref.bind(socket);
 const unrefSocket = socket.unref.bind(socket);
 

@@ -72,7 +72,12 @@ const names = ownKeys(methods);
 for (let index = 0; index < names.length; index++) {
   const name = names[index] as string;
   if (typeof methods[name] !== "function" || name === "clear") continue;
-  defineProperty(console, name, { value: methods[name], writable: true, enumerable: true, configurable: true });
+  defineProperty(console, name, {
+    value: methods[name],
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 }
 // There is no screen to clear, and the codes that do it are noise in a log.
 console.clear = () => {};

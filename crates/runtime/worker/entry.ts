@@ -42,7 +42,9 @@ export function handlerOf(module: Module, fetches: boolean): Handler {
   const names = namesOf(module);
   if (has(names, "default")) {
     const handler = asHandler(module.default, fetches);
-    if (handler === undefined) throw ruleBroken(`The val's default export is its handler and must be ${wanted}.`);
+    if (handler === undefined) {
+      throw ruleBroken(`The val's default export is its handler and must be ${wanted}.`);
+    }
     return handler;
   }
   let found: Handler | undefined;
@@ -54,7 +56,9 @@ export function handlerOf(module: Module, fetches: boolean): Handler {
     count += 1;
   }
   if (count > 1) {
-    throw ruleBroken("The val exports several functions and no default: export the one that is its handler as default.");
+    throw ruleBroken(
+      "The val exports several functions and no default: export the one that is its handler as default.",
+    );
   }
   if (found === undefined) throw ruleBroken(`The val exports no handler: export ${wanted} as default.`);
   return found;

@@ -1,6 +1,15 @@
 // Runs that evaluate the module once: scripts, evaluations, ticks of a schedule and e-mails.
 
-import { apply, fromBase64, NativeDate, NativeFile, NativeTypeError, now, slice, stringify } from "./natives.ts";
+import {
+  apply,
+  fromBase64,
+  NativeDate,
+  NativeFile,
+  NativeTypeError,
+  now,
+  slice,
+  stringify,
+} from "./natives.ts";
 import { quote, send } from "./channel.ts";
 import { flush, type RunLog } from "./console.ts";
 import { errorJson } from "./errors.ts";

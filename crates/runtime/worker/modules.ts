@@ -2,7 +2,14 @@
 // folder.
 
 import {
-  defineProperty, mapDelete, mapGet, mapSet, NativeMap, NativePromise, NativeTypeError, startsWith,
+  defineProperty,
+  mapDelete,
+  mapGet,
+  mapSet,
+  NativeMap,
+  NativePromise,
+  NativeTypeError,
+  startsWith,
 } from "./natives.ts";
 import { quote, send, stayForHost } from "./channel.ts";
 
@@ -46,7 +53,11 @@ export function answer(message: { id: number; url?: string; error?: string }) {
   else waiting.resolve(message.url);
 }
 
-async function valImport(importer: string, specifier: unknown, options?: ImportCallOptions): Promise<unknown> {
+async function valImport(
+  importer: string,
+  specifier: unknown,
+  options?: ImportCallOptions,
+): Promise<unknown> {
   const text = `${specifier}`;
   return import(isDirect(text) ? text : await ask(importer, text), options);
 }

@@ -31,12 +31,21 @@ const decoder = new TextDecoder();
 export const encode: (text: string) => Uint8Array<ArrayBuffer> = encoder.encode.bind(encoder) as any;
 export const decode: (bytes: Uint8Array) => string = decoder.decode.bind(decoder);
 /** Of a typed array, past whatever its prototype has become. */
-export const lengthOf: (bytes: Uint8Array) => number = getter(Object.getPrototypeOf(Uint8Array.prototype), "length");
-const bufferOf: (bytes: Uint8Array) => ArrayBuffer = getter(Object.getPrototypeOf(Uint8Array.prototype), "buffer");
+export const lengthOf: (bytes: Uint8Array) => number = getter(
+  Object.getPrototypeOf(Uint8Array.prototype),
+  "length",
+);
+const bufferOf: (bytes: Uint8Array) => ArrayBuffer = getter(
+  Object.getPrototypeOf(Uint8Array.prototype),
+  "buffer",
+);
 export const NativeBytes = Uint8Array;
 /** The bytes from an offset on; `bytes` must begin where its buffer does. */
-export const bytesFrom = (bytes: Uint8Array, offset: number) => new NativeBytes(bufferOf(bytes), offset, lengthOf(bytes) - offset);
-export const fromBase64: (text: string) => Uint8Array<ArrayBuffer> = (Uint8Array as any).fromBase64.bind(Uint8Array);
+export const bytesFrom = (bytes: Uint8Array, offset: number) =>
+  new NativeBytes(bufferOf(bytes), offset, lengthOf(bytes) - offset);
+export const fromBase64: (text: string) => Uint8Array<ArrayBuffer> = (Uint8Array as any).fromBase64.bind(
+  Uint8Array,
+);
 
 export const NativeResponse = Response;
 export const NativeFile = File;

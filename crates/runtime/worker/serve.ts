@@ -1,6 +1,6 @@
 // An HTTP val: its module is evaluated once, then it answers requests until the host retires it.
 
-import { headersGet, inspect, isResponse, NativeResponse, cwd, requestHeaders, slice } from "./natives.ts";
+import { cwd, headersGet, inspect, isResponse, NativeResponse, requestHeaders, slice } from "./natives.ts";
 import { flush, newRunLog, type RunLog, scope } from "./console.ts";
 import { errorJson, ruleBroken } from "./errors.ts";
 import type { Handler } from "./entry.ts";
