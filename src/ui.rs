@@ -9,6 +9,7 @@ pub mod icon;
 pub mod menu;
 pub mod number;
 pub mod pager;
+pub mod part;
 pub mod select;
 pub mod skeleton;
 pub mod state;

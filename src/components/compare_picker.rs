@@ -7,7 +7,10 @@ use leptos::prelude::*;
 
 use crate::{
     components::code_compare::CompareMode,
-    ui::icon::{Icon, IconName},
+    ui::{
+        icon::{Icon, IconName},
+        part::part,
+    },
 };
 
 /// What is chosen to be compared, as the address has it: nothing, `3`, or `3..7`.
@@ -140,5 +143,5 @@ pub fn ComparePicker(
         .into_any(),
     }
     };
-    view! { <div class="compare__bar">{content}</div> }.into_any()
+    view! { <div class="compare__bar">{part(content)}</div> }.into_any()
 }

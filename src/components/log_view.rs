@@ -13,7 +13,7 @@ use leptos::prelude::*;
 use self::lines::log_lines;
 use crate::{
     hooks::storage,
-    ui::{copy::CopyButton, number},
+    ui::{copy::CopyButton, number, part::part},
 };
 
 /// Where it is remembered that lines are not to be wrapped.
@@ -75,7 +75,7 @@ pub fn LogView(
                         filter.update(|filter| filter.search = event.target().value());
                     }
                 />
-                <span class="log__count">{move || count(lines.with(|lines| lines.len()), shown.with(|s| s.len()))}</span>
+                <span class="log__count">{part(move || count(lines.with(|lines| lines.len()), shown.with(|s| s.len())))}</span>
                 <label class="log__wrap">
                     <input
                         type="checkbox"
@@ -89,9 +89,9 @@ pub fn LogView(
                 </label>
                 <CopyButton text=copied what="logs" />
             </div>
-            {nothing}
+            {part(nothing)}
             {log_lines(lines, shown, filter, started_at, live)}
-            {move || {
+            {part(move || {
                 truncated
                     .get()
                     .then(|| {
@@ -102,7 +102,7 @@ pub fn LogView(
                         }
                             .into_any()
                     })
-            }}
+            })}
         </section>
     }
     .into_any()
@@ -146,7 +146,7 @@ fn LevelPicker(filter: RwSignal<LogFilter>, lines: Signal<Arc<Vec<LogLine>>>) ->
                 on:click=move |_| filter.update(|filter| filter.level = level)
             >
                 {label}
-                <span class="log__number">{move || number::count(number() as u64)}</span>
+                <span class="log__number">{part(move || number::count(number() as u64))}</span>
             </button>
         }
         .into_any()

@@ -9,6 +9,7 @@ use crate::{
     ui::{
         button::{Button, ButtonKind},
         icon::{Icon, IconName},
+        part::part,
     },
 };
 
@@ -61,7 +62,7 @@ pub fn RunActions(
             .get()
             .map(|error| view! { <p class="run-actions__error" role="alert">{error}</p> }.into_any())
     };
-    view! { <div class="run-actions">{buttons} {failed}</div> }.into_any()
+    view! { <div class="run-actions">{part(buttons)} {part(failed)}</div> }.into_any()
 }
 
 fn again(
@@ -110,7 +111,7 @@ fn again(
     };
     let note = note.map(|note| view! { <p class="run-actions__note">{note}</p> }.into_any());
     view! {
-        <div class="run-actions__buttons">{buttons}</div>
+        <div class="run-actions__buttons">{part(buttons)}</div>
         {note}
     }
     .into_any()

@@ -18,6 +18,7 @@ use crate::{
     paths,
     ui::{
         number::bytes,
+        part::part,
         time::{RelativeTime, duration, exact},
     },
 };
@@ -53,21 +54,21 @@ pub fn RunDetail(
     view! {
         <article class="run" aria-busy=move || (!over.get()).to_string()>
             <header class="run__head">
-                {move || run.with(origin)}
+                {part(move || run.with(origin))}
                 <div class="run__title">
                     <PageHeading title>
-                        <span aria-hidden="true">{move || view! { <StatusDot status=status.get() /> }}</span> <span class="run__sentence">{sentence}</span>
+                        <span aria-hidden="true">{part(move || view! { <StatusDot status=status.get() /> })}</span> <span class="run__sentence">{sentence}</span>
                     </PageHeading>
                     <div class="run__actions">{children()}</div>
                 </div>
-                <p class="visually-hidden" role="status">{said}</p>
+                <p class="visually-hidden" role="status">{part(said)}</p>
             </header>
             <div class="run__overview">
                 <RunFacts run />
                 <RunTime run />
             </div>
             <div class="run__exchange" class:run__exchange--failed=move || run.with(|run| run.error.is_some())>
-                {move || over.get().then(|| view! { <RunEnd run=run.get_untracked() /> })}
+                {part(move || over.get().then(|| view! { <RunEnd run=run.get_untracked() /> }))}
                 <RunInput run />
             </div>
             <RunLogs run filter=log_filter />
@@ -135,7 +136,7 @@ fn RunFacts(run: Signal<FullRun>) -> AnyView {
     };
     view! {
         <section class="run__part" aria-label="Facts">
-            <dl class="facts">{facts}</dl>
+            <dl class="facts">{part(facts)}</dl>
         </section>
     }
     .into_any()
@@ -158,7 +159,7 @@ fn RunTime(run: Signal<FullRun>) -> AnyView {
     view! {
         <section class="run__part" aria-label="Time">
             <h2 class="run__label">"Where its time went"</h2>
-            {move || view! { <Phases phases=phases.get() /> }}
+            {part(move || view! { <Phases phases=phases.get() /> })}
         </section>
     }
     .into_any()
@@ -195,7 +196,7 @@ fn RunInput(run: Signal<FullRun>) -> AnyView {
     view! {
         <section class="run__part" aria-label="Input">
             <h2 class="run__label">"Input"</h2>
-            {parts}
+            {part(parts)}
         </section>
     }
     .into_any()

@@ -1,21 +1,20 @@
 //! Which runs of a list are shown: chips that unfold, each choice an address.
 
+mod forms;
 mod query;
 
 pub use query::{Period, RunsQuery, StatusChoice};
 
 use hamlet_models::{RunStatus, Trigger, VersionNumber};
-use leptos::{
-    ev::{KeyboardEvent, SubmitEvent},
-    prelude::*,
-};
+use leptos::prelude::*;
 
-use self::query::{local_input, local_time};
+use self::forms::{keep_keys, period_form, version_form};
 use crate::{
     components::labels::trigger_word,
     ui::{
         icon::{Icon, IconName},
         menu::Menu,
+        part::part,
     },
 };
 
@@ -82,7 +81,7 @@ pub fn RunFilters(
                 href,
                 Some(ViewFn::from(move || period_form(query, href, on_go))),
             )}
-            {clear}
+            {part(clear)}
         </div>
     }
     .into_any()
@@ -203,7 +202,7 @@ fn chip(
                 label=Signal::derive(label)
                 button=move || {
                     view! {
-                        {button}
+                        {part(button)}
                         <Icon name=IconName::ChevronDown />
                     }
                 }
@@ -225,92 +224,8 @@ fn chip(
                             .into_any()
                     })}
             </Menu>
-            {clear}
+            {part(clear)}
         </div>
-    }
-    .into_any()
-}
-
-fn keep_keys(event: KeyboardEvent) {
-    if event.key() != "Escape" {
-        event.stop_propagation();
-    }
-}
-
-fn version_form(
-    query: Signal<RunsQuery>,
-    href: Callback<(Changes,), String>,
-    on_go: Callback<String>,
-) -> AnyView {
-    let number =
-        RwSignal::new(query.with_untracked(|query| query.version.map(|version| version.to_string())));
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        let version = number
-            .get_untracked()
-            .filter(|number| number.parse::<VersionNumber>().is_ok());
-        on_go.run(href.run((vec![("version", version)],)));
-    };
-    view! {
-        <form on:submit=submit>
-            <label>
-                "Another"
-                <input
-                    class="field__input"
-                    type="number"
-                    min="0"
-                    step="1"
-                    required
-                    prop:value=move || number.get().unwrap_or_default()
-                    on:input:target=move |event| number.set(Some(event.target().value()))
-                />
-            </label>
-            <button class="button" type="submit">"Show"</button>
-        </form>
-    }
-    .into_any()
-}
-
-fn period_form(
-    query: Signal<RunsQuery>,
-    href: Callback<(Changes,), String>,
-    on_go: Callback<String>,
-) -> AnyView {
-    let (since, until) = query.with_untracked(|query| match query.period {
-        Some(Period::Between { since, until }) => (since, until),
-        _ => (None, None),
-    });
-    let input = |label: &'static str, value: RwSignal<String>| {
-        view! {
-            <label>
-                {label}
-                <input
-                    class="field__input"
-                    type="datetime-local"
-                    prop:value=value
-                    on:input:target=move |event| value.set(event.target().value())
-                />
-            </label>
-        }
-        .into_any()
-    };
-    let (since, until) = (
-        RwSignal::new(local_input(since)),
-        RwSignal::new(local_input(until)),
-    );
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        let time = |input: RwSignal<String>| local_time(&input.get_untracked()).map(|time| time.to_string());
-        on_go.run(href.run((vec![
-            ("last", None),
-            ("since", time(since)),
-            ("until", time(until)),
-        ],)));
-    };
-    view! {
-        <form on:submit=submit>
-            {input("Since", since)} {input("Until", until)} <button class="button" type="submit">"Show"</button>
-        </form>
     }
     .into_any()
 }

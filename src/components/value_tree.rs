@@ -4,7 +4,7 @@ use leptos::{ev::KeyboardEvent, prelude::*};
 use serde_json::Value;
 use web_sys::{Element, Event, HtmlElement, wasm_bindgen::JsCast};
 
-use crate::ui::number;
+use crate::ui::{number, part::part};
 
 /// A level with more entries than this is shown in groups of as many.
 const GROUP: usize = 100;
@@ -90,7 +90,7 @@ fn branch(
             <summary class="value-tree__line">
                 {key_view(key)} " " <span class="value-tree__preview">{preview}</span>
             </summary>
-            <div class="value-tree__entries">{move || is_open.get().then(&children)}</div>
+            <div class="value-tree__entries">{part(move || is_open.get().then(&children))}</div>
         </details>
     }
     .into_any()
@@ -154,8 +154,8 @@ fn long_text(text: String) -> AnyView {
         })
     };
     view! {
-        <span class="value-tree__text">{shown}</span>
-        {more}
+        <span class="value-tree__text">{part(shown)}</span>
+        {part(more)}
     }
     .into_any()
 }

@@ -36,6 +36,7 @@ use crate::{
         button::Button,
         number::plural,
         pager::Pager,
+        part::part,
         skeleton::{SkeletonBox, SkeletonRows},
         state::EmptyState,
     },
@@ -211,7 +212,7 @@ fn Runs(val: ExtendedVal) -> AnyView {
         Shown::List => view! {
             <NewRuns feed offset page_href />
             <RunList runs=feed.rows />
-            {move || {
+            {part(move || {
                 view! {
                     <Pager
                         what="runs"
@@ -222,7 +223,7 @@ fn Runs(val: ExtendedVal) -> AnyView {
                         href=page_href
                     />
                 }
-            }}
+            })}
         }
         .into_any(),
     };
@@ -239,8 +240,8 @@ fn Runs(val: ExtendedVal) -> AnyView {
     view! {
         <ValHeading val=heading tab=ValTab::Runs owner=true />
         <div class="runs">
-            {picture} {filters}
-            <div class="runs__list">{rows}</div>
+            {part(picture)} {part(filters)}
+            <div class="runs__list">{part(rows)}</div>
         </div>
     }
     .into_any()
@@ -285,7 +286,7 @@ fn NewRuns(feed: Feed, offset: Memo<u64>, page_href: Callback<(u64,), String>) -
     };
     view! {
         <div class="runs__new" role="status">
-            {button}
+            {part(button)}
         </div>
     }
     .into_any()

@@ -20,6 +20,7 @@ use crate::{
     ui::{
         button::{Button, ButtonKind},
         icon::{Icon, IconName},
+        part::part,
         skeleton::SkeletonBox,
         state::EmptyState,
     },
@@ -39,7 +40,7 @@ pub fn VersionPage() -> AnyView {
         let owner = Memo::new(move |_| val.with(|val| session.is(val.author.as_ref())));
         view! {
             <ValHeading val tab=ValTab::Versions owner />
-            {content}
+            {part(content)}
         }
         .into_any()
     })
@@ -106,19 +107,19 @@ fn OneVersion(val: RwSignal<ExtendedVal>, number: VersionNumber) -> AnyView {
         <div class="version__bar">
             {version_facts(val, number, around)}
             <div class="version__actions">
-                {move || {
+                {part(move || {
                     let (username, name) = names(val);
                     let latest = val.with(|val| val.version);
                     let previous = around.get().and_then(Result::ok).and_then(|around| around.previous);
                     compare_links(&username, &name, number, previous, latest)
-                }}
-                {move || {
+                })}
+                {part(move || {
                     owner
                         .get()
                         .then(|| {
                             view! { <OwnerButtons val number actions only=Signal::derive(move || is_only(around)) /> }
                         })
-                }}
+                })}
             </div>
         </div>
         {loaded_part(version, || view! { <SkeletonBox height="60vh" /> }.into_any(), code)}
@@ -199,12 +200,12 @@ fn OwnerButtons(
             <Icon name=IconName::Play />
             "Run this version"
         </Button>
-        {restore}
+        {part(restore)}
         <Button kind=ButtonKind::Danger busy=actions.commands(false).busy on_click=delete>
             <Icon name=IconName::Trash />
             "Delete"
         </Button>
-        {move || failed.get().map(|failed| view! { <p class="version__failed" role="alert">{failed}</p> }.into_any())}
+        {part(move || failed.get().map(|failed| view! { <p class="version__failed" role="alert">{failed}</p> }.into_any()))}
     }
     .into_any()
 }

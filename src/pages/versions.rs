@@ -26,6 +26,7 @@ use crate::{
     },
     ui::{
         pager::Pager,
+        part::part,
         skeleton::{SkeletonBox, SkeletonRows},
         state::EmptyState,
     },
@@ -135,7 +136,7 @@ fn History(val: ExtendedVal) -> AnyView {
             }
         };
         view! {
-            {rows}
+            {part(rows)}
             <Pager what="versions" offset limit=LIMIT shown=count more href=page_href />
         }
         .into_any()
@@ -144,8 +145,8 @@ fn History(val: ExtendedVal) -> AnyView {
         <ValHeading val tab=ValTab::Versions owner />
         {actions.view()}
         <section class="compare" aria-label="Compare">
-            {move || view! { <ComparePicker compared latest=latest.get() mode href /> }}
-            {changes}
+            {part(move || view! { <ComparePicker compared latest=latest.get() mode href /> })}
+            {part(changes)}
         </section>
         <div class="versions__list">
             {loaded_part(versions, || view! { <SkeletonRows rows=8 height=45 /> }.into_any(), list)}

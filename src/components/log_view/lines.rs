@@ -6,7 +6,7 @@ use hamlet_models::{LogLevel, LogLine, LogStream, Timestamp};
 use leptos::{html, prelude::*};
 
 use super::LogFilter;
-use crate::ui::time;
+use crate::ui::{part::part, time};
 
 /// How many lines are made at once.
 const CHUNK: usize = 100;
@@ -103,7 +103,7 @@ pub(super) fn log_lines(
             })
         };
         let size = format!("{}px", length * LINE_PX);
-        view! { <div class="log__chunk" style:--log-lines=length.to_string() style:min-block-size=size>{rows}</div> }
+        view! { <div class="log__chunk" style:--log-lines=length.to_string() style:min-block-size=size>{part(rows)}</div> }
             .into_any()
     };
     view! {

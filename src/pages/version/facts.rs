@@ -7,7 +7,7 @@ use crate::{
     api::{ApiClient, error::ClientError},
     components::version_list::lines_changed,
     paths,
-    ui::{number::bytes, time::RelativeTime},
+    ui::{number::bytes, part::part, time::RelativeTime},
 };
 
 /// A version as the list has it, and the versions next to it.
@@ -92,9 +92,9 @@ pub(super) fn version_facts(
     };
     view! {
         <div class="version__facts">
-            <h2 class="version__title">{format!("Version {number}")} " " {label}</h2>
-            <p class="version__line">{facts} {neighbours}</p>
-            {message}
+            <h2 class="version__title">{format!("Version {number}")} " " {part(label)}</h2>
+            <p class="version__line">{part(facts)} {part(neighbours)}</p>
+            {part(message)}
         </div>
     }
     .into_any()

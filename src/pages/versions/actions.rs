@@ -11,6 +11,7 @@ use crate::{
         button::Button,
         dialog::Dialog,
         icon::{Icon, IconName},
+        part::part,
     },
 };
 
@@ -220,7 +221,7 @@ impl VersionActions {
             paths::val_settings(&username, &name)
         };
         view! {
-            <div role="status">{said}</div>
+            <div role="status">{part(said)}</div>
             <Confirm
                 open=self.asking
                 title=Signal::derive(move || format!("Delete version {}?", self.doomed.get()))
@@ -230,7 +231,7 @@ impl VersionActions {
                 on_confirm=Callback::new(move |()| self.delete())
             >
                 <p>"Its code is gone for good, and what imports this version by its number fails. Its runs stay."</p>
-                {move || {
+                {part(move || {
                     is_latest()
                         .then(|| {
                             view! {
@@ -238,7 +239,7 @@ impl VersionActions {
                             }
                                 .into_any()
                         })
-                }}
+                })}
             </Confirm>
             <Dialog open=self.only_one title="This is the only version">
                 <p class="dialog__text">
