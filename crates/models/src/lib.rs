@@ -15,6 +15,7 @@ mod run;
 mod schedule;
 mod scope;
 mod session;
+mod sqlite;
 mod token;
 mod user;
 mod val;
@@ -32,6 +33,7 @@ pub use run::{
 pub use schedule::{NewSchedule, Schedule};
 pub use scope::{InvalidScope, Scope, ScopeAction, ScopeResource, Scopes};
 pub use session::NewSession;
+pub use sqlite::{NewSqlBatch, NewSqlExecution, SqlArgs, SqlMode, SqlResult, SqlStatement};
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use token::{CreatedToken, NewToken, Token};
 pub use user::{Author, Me, MeUpdate, PasswordChange, User, UserLinks};

@@ -45,6 +45,11 @@ pub const RUN_READ: Scope = Scope::new(ScopeResource::Run, ScopeAction::Read);
 /// To start and cancel runs.
 pub const RUN_WRITE: Scope = Scope::new(ScopeResource::Run, ScopeAction::Write);
 
+/// To read what the account's database holds.
+pub const SQLITE_READ: Scope = Scope::new(ScopeResource::Sqlite, ScopeAction::Read);
+/// To change what the account's database holds.
+pub const SQLITE_WRITE: Scope = Scope::new(ScopeResource::Sqlite, ScopeAction::Write);
+
 /// A caller who is signed in, by token or session.
 #[derive(Clone)]
 pub struct CurrentUser {

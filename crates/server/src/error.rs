@@ -9,7 +9,7 @@ use axum::{
 };
 use hamlet_models::{Problem, ProblemCode, ProblemDetail, Scope};
 use hamlet_runtime::RuntimeError;
-use hamlet_store::StoreError;
+use hamlet_store::{SqlError, StoreError};
 use utoipa::{
     IntoResponses, ToSchema,
     openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder},
@@ -218,6 +218,15 @@ impl From<StoreError> for ApiError {
             StoreError::LastVersion => Self::LastVersion,
             StoreError::VersionMismatch { latest } => Self::VersionMismatch { latest },
             other => Self::Internal(other.into()),
+        }
+    }
+}
+
+impl From<SqlError> for ApiError {
+    fn from(error: SqlError) -> Self {
+        match error {
+            SqlError::Refused(_) | SqlError::ReadOnly => Self::invalid("statement", error.to_string()),
+            SqlError::Unusable(_) => Self::Internal(error.into()),
         }
     }
 }

@@ -8,8 +8,8 @@ use axum::{
 };
 use bytes::Bytes;
 use hamlet_models::{
-    Eval, EvalArgs, Markdown, MeUpdate, NewRun, NewSession, NewToken, NewVal, NewVersion, PageQuery,
-    PasswordChange, PutVal, ValUpdate,
+    Eval, EvalArgs, Markdown, MeUpdate, NewRun, NewSession, NewSqlBatch, NewSqlExecution, NewToken, NewVal,
+    NewVersion, PageQuery, PasswordChange, PutVal, ValUpdate,
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
@@ -110,6 +110,12 @@ impl ApiBody for NewToken {}
 impl ApiBody for EvalArgs {
     const SHAPE: &'static str = "a list of arguments, or an object with such a list as args";
 }
+impl ApiBody for NewSqlExecution {
+    const SHAPE: &'static str = "an object with the SQL as statement, a text or {\"sql\", \"args\"}";
+}
+impl ApiBody for NewSqlBatch {
+    const SHAPE: &'static str = "an object with a list as statements, each a text or {\"sql\", \"args\"}";
+}
 impl ApiBody for NewSession {
     const SHAPE: &'static str = "an object with username and password, with token, or with link, each a text";
 }
@@ -156,6 +162,18 @@ impl<S: Send + Sync, T: ApiBody, const MAX_BYTES: usize> OptionalFromRequest<S> 
             Content::Json | Content::Unsaid => parse_json(&body).map(Self).map(Some),
             Content::Code | Content::Other => Err(ApiError::UnsupportedMediaType("application/json")),
         }
+    }
+}
+
+/// A JSON body, whatever its content type says.
+pub struct ApiAnyJson<T, const MAX_BYTES: usize>(pub T);
+
+impl<S: Send + Sync, T: ApiBody, const MAX_BYTES: usize> FromRequest<S> for ApiAnyJson<T, MAX_BYTES> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _state: &S) -> ApiResult<Self> {
+        let body = read_body(request, MAX_BYTES).await?;
+        parse_json(&body).map(Self)
     }
 }
 

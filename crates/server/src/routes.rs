@@ -17,6 +17,8 @@ mod runs;
 
 mod modules;
 
+mod sqlite;
+
 mod health;
 mod instance;
 mod markdown;
@@ -54,6 +56,7 @@ fn described() -> OpenApiRouter<AppState> {
         .merge(run::router())
         .merge(eval::router())
         .merge(modules::router())
+        .merge(sqlite::router())
         .merge(instance::router())
         .merge(markdown::router())
         .merge(health::router())

@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use hamlet_store::Store;
+use hamlet_store::{AccountDatabases, Store};
 
 use crate::{
     auth::{Passwords, RunTokens, Throttle},
@@ -20,6 +20,8 @@ pub struct App {
     pub config: Arc<Config>,
     /// Everything durable.
     pub store: Store,
+    /// The database that each account has for its own.
+    pub databases: AccountDatabases,
     /// Starts vals and records their runs.
     pub runs: RunService,
     /// Issues and checks the tokens of runs.
@@ -34,6 +36,7 @@ impl AppState {
     /// The state around these parts.
     pub fn new(config: Arc<Config>, store: Store, runs: RunService, run_tokens: RunTokens) -> Self {
         Self(Arc::new(App {
+            databases: AccountDatabases::new(config.data_dir.join("sqlite")),
             config,
             store,
             runs,

@@ -2,7 +2,7 @@
 //!
 //! A [`Store`] answers records and knows no addresses. A write that was answered is durable. On SQLite, vals and what
 //! belongs to them live in `hamlet.db`, runs in `runs.db`; on PostgreSQL both live in the one database that the
-//! address names.
+//! address names. [`AccountDatabases`] are files either way.
 
 mod error;
 mod store;
@@ -13,6 +13,8 @@ mod tokens;
 mod users;
 mod vals;
 mod versions;
+
+mod account_databases;
 
 mod beacon;
 mod cache;
@@ -25,6 +27,7 @@ mod migration;
 mod rows;
 mod writer;
 
+pub use account_databases::{AccountDatabases, SqlError};
 pub use error::StoreError;
 pub use runs::{RunRecord, RunScope, RunWrite};
 pub use store::{SecretHash, Slice, Store, StoreConfig, StoreRole, hash_secret};

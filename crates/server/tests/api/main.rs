@@ -21,6 +21,8 @@ mod runs;
 mod gateway;
 mod modules;
 
+mod sqlite;
+
 mod instance;
 mod openapi;
 

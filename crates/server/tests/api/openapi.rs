@@ -38,6 +38,8 @@ const ROUTES: &[&str] = &[
     "GET /v1/runs/{run_id}",
     "GET /v1/me/runs",
     "POST /v1/eval",
+    "POST /v1/sqlite/execute",
+    "POST /v1/sqlite/batch",
     "GET /v1/instance",
     "POST /v1/markdown",
     "GET /healthz",

@@ -16,6 +16,8 @@ mod versions;
 
 mod runs;
 
+mod account_databases;
+
 mod concurrency;
 mod crash;
 mod opening;
