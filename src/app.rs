@@ -1,11 +1,14 @@
 //! The frame around every page, and every route.
 
+mod page;
+
 use leptos::prelude::*;
 use leptos_router::{
     components::{FlatRoutes, Route, Router},
     path,
 };
 
+use self::page::page;
 use crate::{
     api::ApiClient,
     components::frame::Frame,
@@ -41,17 +44,17 @@ pub fn provide_app_context(api: ApiClient) {
 fn routes() -> AnyView {
     view! {
         <FlatRoutes fallback=|| NotFoundPage().into_any()>
-            <Route path=path!("/") view=|| HomePage().into_any() />
-            <Route path=path!("/login") view=|| LoginPage().into_any() />
-            <Route path=path!("/settings") view=|| SettingsPage().into_any() />
-            <Route path=path!("/new") view=|| NewValPage().into_any() />
-            <Route path=path!("/u/:username") view=|| UserPage().into_any() />
-            <Route path=path!("/v/:username/:val") view=|| ValPage().into_any() />
-            <Route path=path!("/v/:username/:val/settings") view=|| ValSettingsPage().into_any() />
-            <Route path=path!("/v/:username/:val/versions") view=|| VersionsPage().into_any() />
-            <Route path=path!("/v/:username/:val/versions/:version") view=|| VersionPage().into_any() />
-            <Route path=path!("/v/:username/:val/runs") view=|| RunsPage().into_any() />
-            <Route path=path!("/runs/:run_id") view=|| RunPage().into_any() />
+            <Route path=path!("/") view=page!(account, HomePage) />
+            <Route path=path!("/login") view=page!(account, LoginPage) />
+            <Route path=path!("/settings") view=page!(account, SettingsPage) />
+            <Route path=path!("/new") view=page!(account, NewValPage) />
+            <Route path=path!("/u/:username") view=page!(account, UserPage) />
+            <Route path=path!("/v/:username/:val") view=page!(val, ValPage) />
+            <Route path=path!("/v/:username/:val/settings") view=page!(account, ValSettingsPage) />
+            <Route path=path!("/v/:username/:val/versions") view=page!(history, VersionsPage) />
+            <Route path=path!("/v/:username/:val/versions/:version") view=page!(history, VersionPage) />
+            <Route path=path!("/v/:username/:val/runs") view=page!(history, RunsPage) />
+            <Route path=path!("/runs/:run_id") view=page!(history, RunPage) />
         </FlatRoutes>
     }
     .into_any()

@@ -10,6 +10,7 @@ use anyhow::Result;
 use crate::{
     fingerprint::{Stamp, fingerprint},
     project::{self, Project, say},
+    split,
 };
 
 /// What the web app is made from.
@@ -46,7 +47,10 @@ fn app(project: &Project) -> Result<()> {
     }
     say("Building the web app (about 5 minutes the first time, 2 after a change)");
     let mut trunk = project.command("trunk");
-    project::run(trunk.args(["build", "--release", "--skip-version-check"]))?;
+    trunk.args(["build", "--release", "--skip-version-check"]);
+    split::prepare(&mut trunk);
+    project::run(&mut trunk)?;
+    split::split(project)?;
     let mut sizes = project.command("node");
     project::run(sizes.args(["crates/xtask/src/sizes.mjs", "dist"]))?;
     Ok(stamp.write(&format!("{sources} {}", built(project)?))?)

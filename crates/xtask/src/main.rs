@@ -10,6 +10,7 @@ mod packages;
 mod project;
 mod run;
 mod setup;
+mod split;
 mod test;
 mod tools;
 
