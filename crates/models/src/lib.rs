@@ -10,6 +10,7 @@ mod name;
 mod page;
 mod problem;
 
+mod blob;
 mod instance;
 mod run;
 mod schedule;
@@ -21,6 +22,7 @@ mod user;
 mod val;
 mod version;
 
+pub use blob::{Blob, BlobFilter, BlobKey};
 pub use id::{RunId, TokenId, UserId, ValId};
 pub use instance::{Instance, Limits, Markdown, RenderedMarkdown};
 pub use name::{InvalidName, TokenName, Username, ValName};

@@ -10,6 +10,13 @@ use utoipa::ToSchema;
 #[error("{0}")]
 pub struct InvalidName(&'static str);
 
+impl InvalidName {
+    /// What the name breaks, in a sentence.
+    pub(crate) const fn new(sentence: &'static str) -> Self {
+        Self(sentence)
+    }
+}
+
 /// Names that mean something else in an address (`/v/std/…`) or would pass for the instance itself.
 const RESERVED_USERNAMES: [&str; 8] = ["admin", "api", "hamlet", "me", "new", "root", "std", "system"];
 

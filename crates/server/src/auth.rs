@@ -45,6 +45,10 @@ pub const RUN_READ: Scope = Scope::new(ScopeResource::Run, ScopeAction::Read);
 /// To start and cancel runs.
 pub const RUN_WRITE: Scope = Scope::new(ScopeResource::Run, ScopeAction::Write);
 
+/// To read blobs.
+pub const BLOB_READ: Scope = Scope::new(ScopeResource::Blob, ScopeAction::Read);
+/// To write and delete blobs.
+pub const BLOB_WRITE: Scope = Scope::new(ScopeResource::Blob, ScopeAction::Write);
 /// To read what the account's database holds.
 pub const SQLITE_READ: Scope = Scope::new(ScopeResource::Sqlite, ScopeAction::Read);
 /// To change what the account's database holds.

@@ -17,6 +17,7 @@ mod runs;
 
 mod modules;
 
+mod blob;
 mod sqlite;
 
 mod health;
@@ -56,6 +57,7 @@ fn described() -> OpenApiRouter<AppState> {
         .merge(run::router())
         .merge(eval::router())
         .merge(modules::router())
+        .merge(blob::router())
         .merge(sqlite::router())
         .merge(instance::router())
         .merge(markdown::router())

@@ -83,6 +83,7 @@ impl Server {
             run_tokens.clone(),
             runtime.clone(),
         );
+        sweep(store.clone());
         let state = AppState::new(config, store, runs, run_tokens);
         Ok(Self {
             app: App::new(state.clone()),
@@ -122,6 +123,17 @@ fn module_hosts(config: &Config) -> Vec<String> {
         .is_none()
         .then(|| format!("http://localhost:{}", config.listen.port()));
     std::iter::once(config.own_url()).chain(local).collect()
+}
+
+/// Deletes in the background what a crash left of blobs.
+fn sweep(store: Store) {
+    tokio::spawn(async move {
+        match store.sweep_blobs().await {
+            Ok(0) => {}
+            Ok(files) => tracing::info!(files, "deleted what was left of blobs that were never finished"),
+            Err(error) => tracing::warn!(%error, "what is left of unfinished blobs could not be deleted"),
+        }
+    });
 }
 
 fn retention(config: &Config) -> Retention {

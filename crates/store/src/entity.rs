@@ -1,6 +1,7 @@
 //! The tables, a module each. Ids are UUIDs, times are milliseconds since 1970, and enums are their words on the wire.
 #![expect(unreachable_pub, reason = "the derive macros write `pub`")]
 
+pub(crate) mod blob;
 pub(crate) mod deleted_val;
 pub(crate) mod last_run;
 pub(crate) mod run;

@@ -15,6 +15,7 @@ mod vals;
 mod versions;
 
 mod account_databases;
+mod blobs;
 
 mod beacon;
 mod cache;
@@ -28,6 +29,7 @@ mod rows;
 mod writer;
 
 pub use account_databases::{AccountDatabases, SqlError};
+pub use blobs::{BlobContent, BlobUpload};
 pub use error::StoreError;
 pub use runs::{RunRecord, RunScope, RunWrite};
 pub use store::{SecretHash, Slice, Store, StoreConfig, StoreRole, hash_secret};

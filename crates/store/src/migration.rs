@@ -2,13 +2,16 @@
 
 mod m0001_runs;
 mod m0001_vals;
+mod m0002_blobs;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait,
     async_trait::async_trait,
     sea_orm::DynIden,
-    sea_query::{Alias, IntoIden},
+    sea_query::{Alias, ForeignKey, ForeignKeyAction, ForeignKeyCreateStatement, IntoIden, IntoTableRef},
 };
+
+use crate::entity::user;
 
 /// The steps of users, tokens, sessions, vals and versions.
 pub(crate) struct ValsMigrator;
@@ -16,7 +19,7 @@ pub(crate) struct ValsMigrator;
 #[async_trait]
 impl MigratorTrait for ValsMigrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_vals::Migration)]
+        vec![Box::new(m0001_vals::Migration), Box::new(m0002_blobs::Migration)]
     }
 
     fn migration_table_name() -> DynIden {
@@ -36,4 +39,17 @@ impl MigratorTrait for RunsMigrator {
     fn migration_table_name() -> DynIden {
         Alias::new("run_migrations").into_iden()
     }
+}
+
+/// What a user has goes with the user.
+fn of_user<T, C>(table: T, column: C) -> ForeignKeyCreateStatement
+where
+    T: IntoTableRef,
+    C: IntoIden,
+{
+    ForeignKey::create()
+        .from(table, column)
+        .to(user::Entity, user::Column::Id)
+        .on_delete(ForeignKeyAction::Cascade)
+        .take()
 }

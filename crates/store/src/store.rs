@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use object_store::ObjectStore;
 use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, EntityTrait, TransactionTrait};
 use sea_orm_migration::MigratorTrait;
 use sha2::{Digest, Sha256};
@@ -13,6 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     StoreError,
     beacon::{Beacon, Lookout},
+    blobs::open_objects,
     caches::Caches,
     database::{SqliteFile, connect_postgres},
     entity::{run, user},
@@ -53,6 +55,8 @@ struct Parts {
     vals: Side,
     runs: Side,
     caches: Caches,
+    objects: Arc<dyn ObjectStore>,
+    data_dir: PathBuf,
     /// Held by the one server of a folder.
     lock: Mutex<Option<File>>,
 }
@@ -107,7 +111,7 @@ impl Store {
     pub async fn open(config: &StoreConfig) -> Result<Self, StoreError> {
         make_folder(&config.data_dir)?;
         let parts = match &config.database_url {
-            Some(url) => open_postgres(url).await?,
+            Some(url) => open_postgres(&config.data_dir, url).await?,
             None => open_sqlite(&config.data_dir, config.role).await?,
         };
         Ok(Self {
@@ -145,6 +149,16 @@ impl Store {
     /// Runs and their logs.
     pub(crate) fn runs(&self) -> &Side {
         &self.parts.runs
+    }
+
+    /// The bytes of blobs.
+    pub(crate) fn objects(&self) -> &dyn ObjectStore {
+        &*self.parts.objects
+    }
+
+    /// The folder of everything durable that is a file.
+    pub(crate) fn data_dir(&self) -> &Path {
+        &self.parts.data_dir
     }
 
     /// What is kept in memory, right now.
@@ -236,11 +250,13 @@ async fn open_sqlite(data_dir: &Path, role: StoreRole) -> Result<Parts, StoreErr
             writer: Writer::grouped(runs_writer, None)?,
         },
         caches,
+        objects: open_objects(data_dir)?,
+        data_dir: data_dir.to_owned(),
         lock: Mutex::new(lock),
     })
 }
 
-async fn open_postgres(url: &str) -> Result<Parts, StoreError> {
+async fn open_postgres(data_dir: &Path, url: &str) -> Result<Parts, StoreError> {
     let pool = connect_postgres(url).await?;
     let transaction = pool.begin().await?;
     transaction
@@ -257,6 +273,8 @@ async fn open_postgres(url: &str) -> Result<Parts, StoreError> {
         vals: side(),
         runs: side(),
         caches: Caches::off(),
+        objects: open_objects(data_dir)?,
+        data_dir: data_dir.to_owned(),
         lock: Mutex::new(None),
     })
 }

@@ -21,13 +21,14 @@ use crate::state::AppState;
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(super::document);
 
 /// What the routes are about, in the order of the page.
-const TAGS: [(&str, &str); 12] = [
+const TAGS: [(&str, &str); 13] = [
     ("vals", "Small programs with a name, a kind and versions."),
     ("versions", "What each save left behind."),
     ("runs", "Every execution of a val, recorded."),
     ("run", "Calling a val and getting what it returns."),
     ("eval", "Evaluating code that is not kept."),
     ("modules", "Vals as code to import."),
+    ("blob", "Bytes that each account keeps by key."),
     ("sqlite", "The SQLite database that each account has for its own."),
     ("users", "People and what they show."),
     ("aliases", "Users and vals by name."),

@@ -21,6 +21,7 @@ mod runs;
 mod gateway;
 mod modules;
 
+mod blob;
 mod sqlite;
 
 mod instance;

@@ -2,6 +2,7 @@
 
 use sea_orm_migration::{prelude::*, schema::*};
 
+use super::of_user;
 use crate::entity::{deleted_val, session, sign_in_link, token, user, val, version};
 
 #[derive(DeriveMigrationName)]
@@ -142,19 +143,6 @@ fn deleted_vals() -> TableCreateStatement {
         .col(pk_uuid(Column::ValId))
         .col(big_integer(Column::DeletedAt))
         .to_owned()
-}
-
-/// What a user has goes with the user.
-fn of_user<T, C>(table: T, column: C) -> ForeignKeyCreateStatement
-where
-    T: IntoTableRef,
-    C: IntoIden,
-{
-    ForeignKey::create()
-        .from(table, column)
-        .to(user::Entity, user::Column::Id)
-        .on_delete(ForeignKeyAction::Cascade)
-        .take()
 }
 
 fn indexes() -> Vec<IndexCreateStatement> {

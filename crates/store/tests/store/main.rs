@@ -17,6 +17,7 @@ mod versions;
 mod runs;
 
 mod account_databases;
+mod blobs;
 
 mod concurrency;
 mod crash;

@@ -74,7 +74,7 @@ async fn the_folder_is_made_for_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn a_closed_store_is_two_files_and_what_stands_beside_them() {
+async fn a_closed_store_is_two_databases_and_what_stands_beside_them() {
     let folder = TestStore::on_sqlite().await.into_folder().await;
     let files = std::fs::read_dir(folder.path().join("data")).expect("the folder");
     let mut names: Vec<_> = files.map(|file| file.expect("a file").file_name()).collect();
@@ -82,6 +82,7 @@ async fn a_closed_store_is_two_files_and_what_stands_beside_them() {
     assert_eq!(
         names,
         [
+            "blobs",
             "hamlet.db",
             "migration.lock",
             "outside-changes",
