@@ -64,7 +64,7 @@ impl Store {
         if prefix.contains('\0') {
             return Ok(Vec::new());
         }
-        let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
+        let length = i32::try_from(prefix.chars().count()).unwrap_or(i32::MAX);
         // Not LIKE, which SQLite compares without regard to case.
         let beginning = Func::cust("substr")
             .arg(Expr::col(blob::Column::Key))
