@@ -12,6 +12,11 @@ pub struct RuntimeConfig {
     /// A folder of the runtime's own: made if it is missing, for its owner alone, and emptied at start. Every worker
     /// has its scratch folder in it. Paths of Unix sockets are short by the system's rule: keep it under 60 bytes.
     pub work_dir: PathBuf,
+    /// The program that locks a worker in and then becomes Deno: one that calls [`launch`](crate::launch) with what
+    /// follows [`LAUNCH`](crate::LAUNCH), its first argument. `/proc/self/exe` is the running program itself.
+    pub launcher: PathBuf,
+    /// Whether to refuse to start where the system lacks a layer of that lock.
+    pub require_sandbox: bool,
     /// Where Deno keeps the remote modules that vals import (`DENO_DIR`).
     pub cache_dir: PathBuf,
     /// The instance's own address as vals reach it; requests of a val to this origin go through the

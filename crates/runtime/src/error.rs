@@ -20,6 +20,9 @@ pub enum RuntimeError {
     /// Deno is missing, too old, or does not start; the sentence says what to do.
     #[error("{0}")]
     Deno(String),
+    /// The system's lock around workers does not hold, and has to.
+    #[error("{0}")]
+    Sandbox(String),
     /// A module could not be asked for, through no fault of the val.
     #[error("a module could not be read")]
     Modules(#[source] BoxError),

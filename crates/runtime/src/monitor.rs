@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hamlet_models::Limits;
+
 use crate::{
     live_run::LiveRun,
     shared::Shared,
@@ -19,6 +21,11 @@ const IDLE_TICKS: u64 = 10;
 const IDLE_LOOK: Duration = Duration::from_secs(60);
 /// What Deno itself takes, in bytes, beside what the limit leaves to a val.
 const ENGINE_BYTES: u64 = 96 << 20;
+
+/// What a worker may hold, in bytes.
+pub(crate) fn worker_bytes(limits: &Limits) -> u64 {
+    (limits.memory_mb << 20) + ENGINE_BYTES
+}
 
 /// Watches until the runtime is gone.
 pub(crate) async fn watch(shared: Weak<Shared>) {
@@ -56,7 +63,7 @@ fn look(shared: &Arc<Shared>, tick: u64) -> bool {
         }
         if let Some(bytes) = worker.resident_bytes() {
             worker.memory_seen.fetch_max(bytes, Ordering::Relaxed);
-            if bytes > (limits.memory_mb << 20) + ENGINE_BYTES {
+            if bytes > worker_bytes(limits) {
                 worker.kill(Doom::Memory);
             }
         }

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use hamlet_models::RunId;
 
 use crate::{
-    ApiChannel, Body, Input, Outcome, RunRequest, RuntimeConfig, RuntimeError, evaluate, http_val, monitor,
-    setup,
+    ApiChannel, Body, Finding, Input, Outcome, RunRequest, RuntimeConfig, RuntimeError, evaluate, http_val,
+    monitor, sandbox, setup,
     shared::Shared,
     system,
     worker::{Doom, Duty, Launch, Nursery},
@@ -48,8 +48,14 @@ impl Runtime {
         config: RuntimeConfig,
         api: Option<Arc<dyn ApiChannel>>,
     ) -> Result<Self, RuntimeError> {
-        let deno_version = setup::check_deno(&config.deno).await?;
+        let deno = setup::check_deno(&config).await?;
         let bootstrap = setup::prepare(&config)?;
+        let mut launch = Launch::new(&config, deno.program, bootstrap);
+        let (findings, cgroups) = sandbox::examine(&config, &launch).await?;
+        // What held now must hold for every worker; where a layer is missing, each takes what there is.
+        launch.strict = findings
+            .iter()
+            .all(|finding| finding.holds || finding.layer.is_extra());
         system::raise_open_files();
         let limits = &config.limits;
         // A line of JSON may be six times as long as the text that it carries; twice if that is JSON itself, or half
@@ -61,7 +67,8 @@ impl Runtime {
             .and_then(|uri| uri.into_parts().authority);
         let authority = authority.and_then(|authority| http::HeaderValue::try_from(authority.as_str()).ok());
         let nursery = Arc::new(Nursery::new(
-            Launch::new(&config, bootstrap),
+            launch,
+            cgroups,
             config.work_dir.clone(),
             usize::try_from(longest_frame).unwrap_or(usize::MAX),
             api.zip(authority),
@@ -72,7 +79,7 @@ impl Runtime {
                 .unwrap_or(usize::MAX)
                 .clamp(16, 2000)
         });
-        let shared = Arc::new(Shared::new(config, deno_version, nursery, warm_workers));
+        let shared = Arc::new(Shared::new(config, deno.version, findings, nursery, warm_workers));
         // A Deno that can't be used is found out now, and not by the first run.
         shared.pool.prove().await?;
         tokio::spawn(monitor::watch(Arc::downgrade(&shared)));
@@ -82,6 +89,15 @@ impl Runtime {
     /// The version of Deno that vals run on, as `2.9.6`.
     pub fn deno_version(&self) -> &str {
         &self.shared.deno_version
+    }
+
+    /// Which layers of the system's lock hold around workers here, as found at the start.
+    pub fn sandbox(&self) -> &[Finding] {
+        &self.shared.findings
+    }
+
+    pub(crate) fn launch(&self) -> &Launch {
+        &self.shared.nursery.launch
     }
 
     /// Scripts, functions, evaluations, scheduled and e-mail handlers: one fresh evaluation. It goes on to its end even

@@ -1,10 +1,6 @@
 //! What has to be there before the first worker: a Deno that is new enough, an empty folder, the workers' own modules.
 
-use std::{
-    fs, io,
-    os::unix::fs::DirBuilderExt,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, os::unix::fs::DirBuilderExt, path::PathBuf, process::Stdio};
 
 use tokio::process::Command;
 
@@ -28,12 +24,25 @@ const BOOTSTRAP: [(&str, &str); 9] = [
     ("serve", include_str!("../worker/serve.ts")),
 ];
 
-/// Asks Deno for its version; one that is too old is refused.
-pub(crate) async fn check_deno(deno: &Path) -> Result<String, RuntimeError> {
+/// The program that runs vals.
+pub(crate) struct Deno {
+    /// As `2.9.6`.
+    pub(crate) version: String,
+    /// The program itself: what it was named by may be a link or a script that leads to it.
+    pub(crate) program: PathBuf,
+}
+
+/// Asks Deno for its version and where it is; one that is too old is refused.
+pub(crate) async fn check_deno(config: &RuntimeConfig) -> Result<Deno, RuntimeError> {
+    let deno = &config.deno;
     let advice = "install Deno 2.9 or newer, and name it by --deno or HAMLET_DENO";
     let asked = Command::new(deno)
-        .arg("--version")
+        .args(["eval", "--no-config"])
+        .arg("console.log(`deno ${Deno.version.deno}\\n${Deno.execPath()}`)")
+        .env("DENO_DIR", &config.cache_dir)
+        .env("DENO_NO_UPDATE_CHECK", "1")
         .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
         .kill_on_drop(true)
         .output()
         .await;
@@ -44,10 +53,10 @@ pub(crate) async fn check_deno(deno: &Path) -> Result<String, RuntimeError> {
         ))
     })?;
     let said = String::from_utf8_lossy(&output.stdout);
-    let version = said
+    let told = said
         .strip_prefix("deno ")
-        .and_then(|rest| rest.split([' ', '\n']).next());
-    let version = version.ok_or_else(|| {
+        .and_then(|rest| rest.trim_end().split_once('\n'));
+    let (version, program) = told.ok_or_else(|| {
         RuntimeError::Deno(format!(
             "{} does not say that it is Deno; {advice}",
             deno.display()
@@ -63,7 +72,10 @@ pub(crate) async fn check_deno(deno: &Path) -> Result<String, RuntimeError> {
             deno.display()
         )));
     }
-    Ok(version.to_owned())
+    Ok(Deno {
+        version: version.to_owned(),
+        program: program.into(),
+    })
 }
 
 /// Makes the work folder new, ends what an earlier server left in it, and writes the workers' modules; gives the path

@@ -10,14 +10,15 @@ use hamlet_models::RunId;
 use tokio::sync::Notify;
 
 use crate::{
-    RuntimeConfig, admission::Admission, compile::Compiler, http_val::WarmWorkers, live_run::LiveRun,
-    pool::Pool, worker::Nursery,
+    Finding, RuntimeConfig, admission::Admission, compile::Compiler, http_val::WarmWorkers,
+    live_run::LiveRun, pool::Pool, worker::Nursery,
 };
 
 /// The insides of a [`Runtime`](crate::Runtime).
 pub(crate) struct Shared {
     pub(crate) config: RuntimeConfig,
     pub(crate) deno_version: String,
+    pub(crate) findings: Vec<Finding>,
     /// The instance's own origin, if it is an address at all.
     pub(crate) api_origin: Option<String>,
     pub(crate) compiler: Compiler,
@@ -35,12 +36,14 @@ impl Shared {
     pub(crate) fn new(
         config: RuntimeConfig,
         deno_version: String,
+        findings: Vec<Finding>,
         nursery: Arc<Nursery>,
         warm_workers: usize,
     ) -> Self {
         let origin = url::Url::parse(&config.api_url).map(|url| url.origin().ascii_serialization());
         Self {
             deno_version,
+            findings,
             api_origin: origin.ok(),
             compiler: Compiler::new(&config.module_hosts),
             pool: Arc::new(Pool::new(nursery.clone(), config.blank_workers)),

@@ -29,7 +29,7 @@ use tokio::{
 };
 
 pub(crate) use self::{
-    command::Launch,
+    command::{Launch, Permissions},
     ending::{Doom, Exit, error},
     frames::{ApiAddress, Job, Report, Thrown},
     nursery::Nursery,
@@ -56,6 +56,8 @@ pub(crate) enum Duty {
 pub(crate) struct Worker {
     pub(crate) number: u64,
     pub(crate) dir: PathBuf,
+    /// Its control group, where there are such.
+    cgroup: Option<PathBuf>,
     pid: Pid,
     key: String,
     /// Marks an answer as a failure of the handler.

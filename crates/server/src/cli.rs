@@ -1,5 +1,6 @@
 //! The command line.
 
+mod doctor;
 mod serve;
 mod store_args;
 mod token;
@@ -8,6 +9,7 @@ mod user;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use hamlet_runtime::{LAUNCH, launch};
 
 /// A val host that you run yourself.
 #[derive(Parser)]
@@ -21,6 +23,8 @@ struct Cli {
 enum Command {
     /// Run the server until it is told to end
     Serve(Box<serve::Serve>),
+    /// Try what keeps vals in on this machine, and say what holds
+    Doctor(Box<doctor::Doctor>),
     /// Make accounts
     #[command(subcommand)]
     User(user::UserCommand),
@@ -31,6 +35,11 @@ enum Command {
 
 /// Does what the arguments say.
 pub fn main() -> ExitCode {
+    // Not one of the commands: the server starts itself so to become a worker, which must cost next to nothing.
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == LAUNCH) {
+        return launch(arguments);
+    }
     let cli = Cli::parse();
     let done = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -49,6 +58,7 @@ pub fn main() -> ExitCode {
 async fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Serve(serve) => serve.run().await,
+        Command::Doctor(doctor) => doctor.run().await,
         Command::User(command) => command.run().await,
         Command::Token(command) => command.run().await,
     }

@@ -50,6 +50,10 @@ settings! {
     /// Deno 2.9 or newer, which runs the vals [default: deno on the path]
     #[arg(value_name = "PROGRAM")]
     deno: PathBuf, "HAMLET_DENO";
+    /// Refuse to start where the system lacks a layer of what keeps vals in [default: false]
+    #[arg(value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+          value_parser = clap::builder::BoolishValueParser::new())]
+    require_sandbox: bool, "HAMLET_REQUIRE_SANDBOX";
     /// Wall time of a run in seconds [default: 60]
     #[arg(value_name = "SECONDS")]
     wall_seconds: u64, "HAMLET_WALL_SECONDS";
@@ -167,6 +171,10 @@ pub struct Config {
     pub vals_domain: String,
     /// The program that runs vals.
     pub deno: PathBuf,
+    /// The program that locks workers in and becomes them: this one.
+    pub launcher: PathBuf,
+    /// Whether every layer of what keeps vals in must hold.
+    pub require_sandbox: bool,
     /// The limits that runs meet.
     pub limits: Limits,
     /// Workers kept ready.
@@ -220,6 +228,8 @@ impl TryFrom<Settings> for Config {
                 None => default_vals_domain(listen),
             },
             deno: settings.deno.unwrap_or_else(|| "deno".into()),
+            launcher: "/proc/self/exe".into(),
+            require_sandbox: settings.require_sandbox.unwrap_or(false),
             limits,
             blank_workers: within("blank_workers", settings.blank_workers.unwrap_or(2), 0, 1_000)?,
             keep_runs_days: within("keep_runs_days", settings.keep_runs_days.unwrap_or(30), 1, 36_500)?,

@@ -329,10 +329,12 @@ fn refused(run: &RecordedRun, error: RuntimeError) -> ApiError {
     let said = match &error {
         RuntimeError::OverCapacity { .. } => run_error("OverCapacityError", "every place for runs was taken"),
         RuntimeError::ShuttingDown => run_error("UnavailableError", "the server was ending"),
-        RuntimeError::Deno(_) | RuntimeError::Modules(_) | RuntimeError::Io(_) => run_error(
-            "InternalError",
-            "something went wrong on the server's side; its log has the cause",
-        ),
+        RuntimeError::Deno(_) | RuntimeError::Sandbox(_) | RuntimeError::Modules(_) | RuntimeError::Io(_) => {
+            run_error(
+                "InternalError",
+                "something went wrong on the server's side; its log has the cause",
+            )
+        }
     };
     run.give_up(RunStatus::Error, said);
     error.into()

@@ -13,7 +13,7 @@ use axum::{
     response::IntoResponse,
 };
 use futures_util::future::BoxFuture;
-use hamlet_runtime::{ApiChannel, Body as RuntimeBody, Runtime, RuntimeConfig};
+use hamlet_runtime::{ApiChannel, Body as RuntimeBody, Finding, Runtime, RuntimeConfig};
 use hamlet_store::Store;
 use http_body_util::BodyExt;
 use tempfile::TempDir;
@@ -49,17 +49,7 @@ impl Server {
         let own = Arc::new(OwnInterface::default());
         let data_dir = std::path::absolute(&config.data_dir)?;
         let (work_dir, work_folder) = work_dir(&data_dir)?;
-        let runtime = RuntimeConfig {
-            deno: config.deno.clone(),
-            work_dir,
-            cache_dir: data_dir.join("cache"),
-            api_url: config.own_url(),
-            limits: config.limits,
-            answer_kb: ANSWER_KB,
-            blank_workers: config.blank_workers,
-            warm_workers: None,
-            module_hosts: module_hosts(&config),
-        };
+        let runtime = runtime_config(&config, work_dir, data_dir.join("cache"));
         let runtime = Runtime::start(runtime, Some(own.clone())).await?;
         let mut server = Self::over(config, store, Some(runtime)).await?;
         server._work_folder = work_folder;
@@ -94,6 +84,11 @@ impl Server {
         })
     }
 
+    /// Which layers of the system's lock hold around workers, as found at the start.
+    pub fn sandbox(&self) -> &[Finding] {
+        self.runtime.as_ref().map_or(&[], Runtime::sandbox)
+    }
+
     /// Lets runs end for as long as `grace`, keeps what they left, and closes the store.
     pub async fn shutdown(self, grace: Duration) -> anyhow::Result<()> {
         if let Some(runtime) = &self.runtime {
@@ -101,6 +96,23 @@ impl Server {
         }
         self.recorder.shutdown().await;
         Ok(self.state.store.close().await?)
+    }
+}
+
+/// What the runtime is told of the settings.
+pub(crate) fn runtime_config(config: &Config, work_dir: PathBuf, cache_dir: PathBuf) -> RuntimeConfig {
+    RuntimeConfig {
+        deno: config.deno.clone(),
+        launcher: config.launcher.clone(),
+        require_sandbox: config.require_sandbox,
+        work_dir,
+        cache_dir,
+        api_url: config.own_url(),
+        limits: config.limits,
+        answer_kb: ANSWER_KB,
+        blank_workers: config.blank_workers,
+        warm_workers: None,
+        module_hosts: module_hosts(config),
     }
 }
 

@@ -16,11 +16,16 @@ use tokio::{net::UnixListener, process::Child};
 use tokio_util::task::TaskTracker;
 
 use super::{Exit, Launch, Worker, pipe::Pumped};
-use crate::ApiChannel;
+use crate::{
+    ApiChannel,
+    sandbox::{self, Cgroups},
+};
 
 /// What every worker is started with.
 pub(crate) struct Nursery {
     pub(crate) launch: Launch,
+    /// The control groups of workers, where the system has such.
+    pub(crate) cgroups: Option<Cgroups>,
     pub(crate) work_dir: PathBuf,
     pub(crate) longest_frame: usize,
     /// Who answers at the instance's own address, and that address's host and port.
@@ -35,12 +40,14 @@ pub(crate) struct Nursery {
 impl Nursery {
     pub(crate) fn new(
         launch: Launch,
+        cgroups: Option<Cgroups>,
         work_dir: PathBuf,
         longest_frame: usize,
         api: Option<(Arc<dyn ApiChannel>, HeaderValue)>,
     ) -> Self {
         Self {
             launch,
+            cgroups,
             work_dir,
             longest_frame,
             api,
@@ -102,7 +109,9 @@ pub(super) async fn attend(
     if let Some(serving) = serving {
         serving.abort();
     }
-    let out_of_memory = worker.engine_gave_up.load(Ordering::Relaxed);
+    let cgroup = worker.cgroup.clone();
+    let out_of_memory = worker.engine_gave_up.load(Ordering::Relaxed)
+        || cgroup.as_deref().is_some_and(sandbox::met_its_limit);
     worker.exit.send_replace(Some(Exit {
         doom: worker.doom.get().copied(),
         status,
@@ -110,7 +119,13 @@ pub(super) async fn attend(
     }));
     let dir = worker.dir.clone();
     // A val may have left many files; and a folder that can't be removed now is removed at the next start.
-    let _ = tokio::task::spawn_blocking(move || fs::remove_dir_all(dir)).await;
+    let removed = tokio::task::spawn_blocking(move || {
+        if let Some(cgroup) = cgroup {
+            let _ = fs::remove_dir(cgroup);
+        }
+        fs::remove_dir_all(dir)
+    });
+    let _ = removed.await;
     nursery
         .living
         .lock()

@@ -22,7 +22,7 @@ use nix::{
 use tokio::{net::UnixListener, sync::watch};
 use uuid::Uuid;
 
-use super::{Duty, Nursery, Worker, pipe::Pipe};
+use super::{Duty, Nursery, Permissions, Worker, pipe::Pipe};
 use crate::RuntimeError;
 
 /// How long Deno may take until it is ready for a job; a machine under load is slow, a broken Deno never gets there.
@@ -54,9 +54,15 @@ impl Worker {
         };
         let (stdout, stdout_end) = new_pipe()?;
         let (stderr, stderr_end) = new_pipe()?;
+        let cgroup = nursery
+            .cgroups
+            .as_ref()
+            .map(|groups| groups.make(number))
+            .transpose()?;
+        let lock = nursery.launch.lock(&dir, cgroup.as_deref());
         let mut child = nursery
             .launch
-            .command(&dir, stdout_end.into(), stderr_end.into())
+            .command(&lock, &Permissions::Val, stdout_end.into(), stderr_end.into())?
             .spawn()
             .map_err(|cause| RuntimeError::Deno(format!("Deno could not be started: {cause}")))?;
         let pid = child
@@ -88,6 +94,7 @@ impl Worker {
         let worker = Arc::new(Self {
             number,
             dir,
+            cgroup,
             pid,
             key: secret,
             failure_header: HeaderName::try_from(failure_header).map_err(io::Error::other)?,

@@ -6,4 +6,5 @@ mod vals;
 
 mod http;
 mod limits;
+mod sandbox;
 mod workers;

@@ -140,6 +140,8 @@ async fn a_program_that_is_no_deno_is_refused_with_advice() {
     let dir = tempfile::tempdir().expect("a folder");
     let config = |deno: &str| hamlet_runtime::RuntimeConfig {
         deno: deno.into(),
+        launcher: env!("CARGO_BIN_EXE_hamlet-launcher").into(),
+        require_sandbox: false,
         work_dir: dir.path().join("work"),
         cache_dir: dir.path().join("cache"),
         api_url: String::new(),

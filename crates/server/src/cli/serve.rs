@@ -4,6 +4,7 @@ use std::{io::IsTerminal, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use clap::Args;
+use hamlet_runtime::Finding;
 use hamlet_store::{Store, StoreRole};
 use tokio::{
     net::TcpListener,
@@ -48,10 +49,23 @@ impl Serve {
         first_start::make_owner(&store).await?;
 
         let url = config.own_url();
+        let sandbox = server.sandbox();
+        for missing in sandbox
+            .iter()
+            .filter(|finding| !finding.holds && !finding.layer.is_extra())
+        {
+            tracing::warn!(
+                layer = missing.layer.name(),
+                why = missing.proof,
+                "vals are locked in less well here"
+            );
+        }
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
             listen = %config.listen,
             deno.version = server.state.runs.deno_version(),
+            sandbox = names(sandbox, true),
+            sandbox.missing = names(sandbox, false),
             data_dir = %config.data_dir.display(),
             "ready"
         );
@@ -68,6 +82,16 @@ impl Serve {
         tracing::info!("ended");
         Ok(())
     }
+}
+
+/// The layers of what keeps vals in that hold, or those that don't.
+fn names(sandbox: &[Finding], holds: bool) -> String {
+    let names: Vec<&str> = sandbox
+        .iter()
+        .filter(|finding| finding.holds == holds)
+        .map(|finding| finding.layer.name())
+        .collect();
+    names.join(", ")
 }
 
 /// The log goes to standard error; `HAMLET_LOG` says how much of it, as `debug` or `hamlet_server=debug`.

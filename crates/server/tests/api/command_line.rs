@@ -491,3 +491,31 @@ async fn settings_come_by_flag_before_environment_before_file() {
     assert_eq!(instance["valsDomain"], format!("localhost:{port}"));
     server.end().await;
 }
+
+#[tokio::test]
+async fn the_doctor_says_of_each_layer_whether_it_holds() {
+    let folder = folder();
+    let output = run(folder.path(), &["doctor"], "").await;
+    let said = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{said}");
+    for wanted in [
+        "ok  deno: ",
+        "ok  Deno's permissions: refused to a val: reading /etc/passwd",
+        "ok  files: ",
+        "ok  no IPv6: ",
+    ] {
+        assert!(said.contains(wanted), "{said}");
+    }
+    assert!(
+        !folder.path().join("hamlet-data").exists(),
+        "it leaves nothing behind"
+    );
+}
+
+#[tokio::test]
+async fn the_doctor_says_what_stands_in_the_way() {
+    let folder = folder();
+    let (code, said) = failure(folder.path(), &["doctor", "--deno", "/bin/true"], "").await;
+    assert_eq!(code, 1);
+    assert!(said.contains("vals can't run here"), "{said}");
+}

@@ -62,7 +62,9 @@ impl TestApp {
             blank_workers: Some(1),
             ..settings
         };
-        let (config, store) = Self::open(&folder, settings).await;
+        let (mut config, store) = Self::open(&folder, settings).await;
+        // This program is the tests', which becomes no worker.
+        Arc::make_mut(&mut config).launcher = env!("CARGO_BIN_EXE_hamlet").into();
         let server = Server::start(config, store.clone())
             .await
             .expect("a server that runs vals");

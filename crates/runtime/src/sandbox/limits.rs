@@ -1,0 +1,31 @@
+//! Resource limits.
+
+use nix::sys::resource::{Resource, setrlimit};
+
+/// Open files and sockets.
+const OPEN_FILES: u64 = 2048;
+/// The largest file that a worker may write, in bytes.
+const FILE_BYTES: u64 = 256 << 20;
+/// What the engine maps to write to beside the memory that a val may hold; with much less it can't start threads.
+const ENGINE_BYTES: u64 = 1792 << 20;
+
+/// The limits of a worker that may hold so many megabytes. There is none for the number of processes: the system counts
+/// it for all processes of a user together, and a worker can't start any.
+pub(super) fn of_worker(memory_mb: u64) -> [(Resource, u64); 4] {
+    [
+        (Resource::RLIMIT_CORE, 0),
+        (Resource::RLIMIT_NOFILE, OPEN_FILES),
+        (Resource::RLIMIT_FSIZE, FILE_BYTES),
+        (Resource::RLIMIT_DATA, (memory_mb << 20) + ENGINE_BYTES),
+    ]
+}
+
+/// Sets them for this process, or lower ones where it has lower ones already.
+pub(super) fn restrict(memory_mb: u64) -> nix::Result<()> {
+    for (resource, most) in of_worker(memory_mb) {
+        let (_, hard) = nix::sys::resource::getrlimit(resource)?;
+        let most = most.min(hard);
+        setrlimit(resource, most, most)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! `hamlet doctor`: what keeps vals in, tried on this machine.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use hamlet_runtime::check_up;
+
+use super::print;
+use crate::{
+    config::{Config, Settings},
+    server::runtime_config,
+};
+
+/// Says of each layer whether it holds. A server may be running meanwhile: it is not touched.
+#[derive(Args)]
+pub(super) struct Doctor {
+    /// File of settings [default: ./hamlet.toml if there is one]
+    #[arg(long, env = "HAMLET_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+impl Doctor {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let config = Config::try_from(self.settings.over_file(self.config.as_deref())?)?;
+        let folder = tempfile::Builder::new().prefix("hamlet-").tempdir()?;
+        let runtime = runtime_config(&config, folder.path().join("work"), folder.path().join("cache"));
+        let found = check_up(runtime).await.context("vals can't run here")?;
+
+        tell(
+            true,
+            "deno",
+            &format!("{} at {}", found.deno_version, config.deno.display()),
+        )?;
+        let mut broken = Vec::new();
+        let (holds, proof) = match &found.permissions {
+            Ok(proof) => (true, proof),
+            Err(why) => (false, why),
+        };
+        if !holds {
+            broken.push("Deno's permissions");
+        }
+        tell(holds, "Deno's permissions", proof)?;
+        for finding in &found.layers {
+            tell(finding.holds, finding.layer.name(), &finding.proof)?;
+            if !finding.holds && !finding.layer.is_extra() {
+                broken.push(finding.layer.name());
+            }
+        }
+        match &found.network {
+            Some(why) => tell(false, "network", why)?,
+            None => tell(true, "network", "there is an IPv4 route, which is what vals use")?,
+        }
+        if !broken.is_empty() {
+            bail!(
+                "vals are not locked in as they should be: {} does not hold",
+                broken.join(", ")
+            );
+        }
+        Ok(())
+    }
+}
+
+fn tell(holds: bool, what: &str, proof: &str) -> anyhow::Result<()> {
+    let mark = if holds { "ok" } else { "no" };
+    print(format_args!("{mark}  {what}: {proof}"))
+}
