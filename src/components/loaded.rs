@@ -5,59 +5,83 @@ use leptos::prelude::*;
 use crate::{
     api::error::ClientError,
     components::failure::{LoadFailed, PartFailed},
-    hooks::connection::on_restored,
+    hooks::{
+        connection::on_restored,
+        fetched::{AnyValue, Fetched, FetchedAny, value_of},
+    },
+    ui::part::part,
 };
-
-/// A page's resource, with the answer or why there is none.
-pub type Loading<T> = LocalResource<Result<T, ClientError>>;
 
 /// A whole page: the skeleton until the first answer comes, then what `show` makes of it. Old content stays while new
 /// content is on its way; a failure says why, offers to try again, and does so by itself once the server is back.
-pub fn loaded<T: Clone + 'static>(
-    resource: Loading<T>,
+pub fn loaded<T: Clone + Send + Sync + 'static>(
+    fetched: Fetched<T>,
     skeleton: impl Fn() -> AnyView + Send + 'static,
     show: impl Fn(T) -> AnyView + Send + 'static,
 ) -> AnyView {
-    refetch_when_restored(resource);
-    (move || match resource.get() {
-        None => skeleton(),
-        Some(Ok(value)) => show(value),
-        Some(Err(error)) => load_failed(error, retry(resource)),
-    })
-    .into_any()
+    let show = move |value: &AnyValue| show(value_of(value));
+    view_of(fetched.any(), Box::new(skeleton), Box::new(show), load_failed)
 }
 
 /// A part of a page, in the same way.
-pub fn loaded_part<T: Clone + 'static>(
-    resource: Loading<T>,
+pub fn loaded_part<T: Clone + Send + Sync + 'static>(
+    fetched: Fetched<T>,
     skeleton: impl Fn() -> AnyView + Send + 'static,
     show: impl Fn(T) -> AnyView + Send + 'static,
 ) -> AnyView {
-    refetch_when_restored(resource);
-    (move || match resource.get() {
-        None => skeleton(),
-        Some(Ok(value)) => show(value),
-        Some(Err(error)) => part_failed(error, retry(resource)),
-    })
-    .into_any()
+    let show = move |value: &AnyValue| show(value_of(value));
+    view_of(fetched.any(), Box::new(skeleton), Box::new(show), part_failed)
 }
 
 /// A part of a page that looks again and again: `show` is called once, with a signal that follows the answers. What
 /// has been shown stays when a later look fails.
 pub fn loaded_live<T: Clone + PartialEq + Send + Sync + 'static>(
-    resource: Loading<T>,
+    fetched: Fetched<T>,
     skeleton: impl Fn() -> AnyView + Send + 'static,
     show: impl Fn(Signal<T>) -> AnyView + Send + 'static,
 ) -> AnyView {
-    refetch_when_restored(resource);
-    let latest = RwSignal::<Option<T>>::new(None);
+    let show = move |latest: RwSignal<Option<AnyValue>>| {
+        show(Signal::derive(move || {
+            latest.with(|latest| value_of(latest.as_ref().expect("shown only once there is a value")))
+        }))
+    };
+    let same = |one: &AnyValue, other: &AnyValue| one.downcast_ref::<T>() == other.downcast_ref::<T>();
+    live_view_of(fetched.any(), Box::new(skeleton), Box::new(show), same)
+}
+
+// What follows is in the app once, not once for each type that is fetched.
+
+fn view_of(
+    fetched: FetchedAny,
+    skeleton: Box<dyn Fn() -> AnyView + Send>,
+    show: Box<dyn Fn(&AnyValue) -> AnyView + Send>,
+    failed: fn(ClientError, Callback<()>) -> AnyView,
+) -> AnyView {
+    refetch_when_restored(fetched);
+    part(move || match fetched.get() {
+        None => skeleton(),
+        Some(Ok(value)) => show(&value),
+        Some(Err(error)) => failed(error, retry(fetched)),
+    })
+}
+
+fn live_view_of(
+    fetched: FetchedAny,
+    skeleton: Box<dyn Fn() -> AnyView + Send>,
+    show: Box<dyn Fn(RwSignal<Option<AnyValue>>) -> AnyView + Send>,
+    same: fn(&AnyValue, &AnyValue) -> bool,
+) -> AnyView {
+    refetch_when_restored(fetched);
+    let latest = RwSignal::<Option<AnyValue>>::new(None);
     let shown = RwSignal::<Option<Result<(), ClientError>>>::new(None);
     Effect::new(move |_| {
-        let Some(answer) = resource.get() else { return };
+        let Some(answer) = fetched.get() else { return };
         let was_shown = shown.get_untracked() == Some(Ok(()));
         match answer {
             Ok(value) => {
-                if latest.with_untracked(|latest| latest.as_ref() != Some(&value)) {
+                let is_new =
+                    latest.with_untracked(|latest| !latest.as_ref().is_some_and(|old| same(old, &value)));
+                if is_new {
                     latest.set(Some(value));
                 }
                 if !was_shown {
@@ -68,25 +92,23 @@ pub fn loaded_live<T: Clone + PartialEq + Send + Sync + 'static>(
             Err(_) => {}
         }
     });
-    let value = Signal::derive(move || latest.get().expect("shown only once there is a value"));
-    (move || match shown.get() {
+    part(move || match shown.get() {
         None => skeleton(),
-        Some(Ok(())) => show(value),
-        Some(Err(error)) => part_failed(error, retry(resource)),
+        Some(Ok(())) => show(latest),
+        Some(Err(error)) => part_failed(error, retry(fetched)),
     })
-    .into_any()
 }
 
-fn refetch_when_restored<T: 'static>(resource: Loading<T>) {
+fn refetch_when_restored(fetched: FetchedAny) {
     on_restored(move || {
-        if resource.with_untracked(|answer| matches!(answer, Some(Err(ClientError::Offline)))) {
-            resource.refetch();
+        if fetched.is_offline() {
+            fetched.refetch();
         }
     });
 }
 
-fn retry<T: 'static>(resource: Loading<T>) -> Callback<()> {
-    Callback::new(move |()| resource.refetch())
+fn retry(fetched: FetchedAny) -> Callback<()> {
+    Callback::new(move |()| fetched.refetch())
 }
 
 fn load_failed(error: ClientError, on_retry: Callback<()>) -> AnyView {

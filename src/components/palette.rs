@@ -11,7 +11,7 @@ use leptos_router::hooks::use_navigate;
 use self::entry::{Act, Entry, commands};
 use crate::{
     api::ApiClient,
-    hooks::{debounce::debounced, session::use_session, theme::Theme},
+    hooks::{debounce::debounced, fetched::Fetched, session::use_session, theme::Theme},
     paths,
     ui::dialog::Dialog,
 };
@@ -46,7 +46,7 @@ fn PaletteBox(open: RwSignal<bool>, shortcuts: RwSignal<bool>) -> AnyView {
     let vals = found_vals(text);
     let entries = Memo::new(move |_| {
         let wanted = text.get().trim().to_lowercase();
-        let vals = vals.get().unwrap_or_default();
+        let vals = vals.value().unwrap_or_default();
         let named = vals.iter().map(Entry::of_val);
         let named = named.filter(|entry| entry.matches(&wanted));
         named
@@ -167,14 +167,14 @@ fn nearest() -> web_sys::ScrollIntoViewOptions {
 }
 
 /// The vals that a text finds by their name: one's own first, then public ones.
-fn found_vals(text: RwSignal<String>) -> LocalResource<Vec<BasicVal>> {
+fn found_vals(text: RwSignal<String>) -> Fetched<Vec<BasicVal>> {
     let api = expect_context::<ApiClient>();
     let session = use_session();
     let settled = debounced(text.into(), REST);
-    LocalResource::new(move || {
+    Fetched::new(move || {
         let query = Some(settled.get().trim().to_owned()).filter(|query| !query.is_empty());
         let me = session.me();
-        async move { find_vals(api, me, query).await }
+        async move { Ok(find_vals(api, me, query).await) }
     })
 }
 

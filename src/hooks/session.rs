@@ -5,20 +5,20 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     api::{ApiClient, error::ClientError},
-    hooks::connection::on_restored,
+    hooks::{connection::on_restored, fetched::Fetched},
 };
 
 /// Who is signed in, for every page to ask.
 #[derive(Clone, Copy)]
 pub struct Session {
     api: ApiClient,
-    me: LocalResource<Result<Option<Me>, ClientError>>,
+    me: Fetched<Option<Me>>,
 }
 
 impl Session {
     /// Asks the server who is signed in.
     pub fn new(api: ApiClient) -> Self {
-        let me = LocalResource::new(move || api.get_session());
+        let me = Fetched::new(move || api.get_session());
         on_restored(move || {
             if matches!(me.get_untracked(), Some(Err(_))) {
                 me.refetch();
@@ -27,8 +27,8 @@ impl Session {
         Self { api, me }
     }
 
-    /// The answer as a page's resource: a failure is only one that says nothing of who is signed in.
-    pub fn resource(self) -> LocalResource<Result<Option<Me>, ClientError>> {
+    /// The answer for a page to wait for: a failure is only one that says nothing of who is signed in.
+    pub fn fetched(self) -> Fetched<Option<Me>> {
         self.me
     }
 
@@ -39,17 +39,12 @@ impl Session {
 
     /// Who is signed in; `None` too while that isn't known; tracked.
     pub fn me(self) -> Option<Me> {
-        self.me.get()?.ok().flatten()
-    }
-
-    /// Waits until it is known who is signed in.
-    pub async fn wait(self) -> Result<Option<Me>, ClientError> {
-        self.me.await
+        self.me.value().flatten()
     }
 
     /// Waits for who is signed in; a failure with status 401 if nobody is.
     pub async fn must_be_signed_in(self) -> Result<Me, ClientError> {
-        self.me.await?.ok_or_else(ClientError::signed_out)
+        self.me.wait().await?.ok_or_else(ClientError::signed_out)
     }
 
     /// Whether the one who is signed in is this author; tracked.
@@ -60,7 +55,7 @@ impl Session {
 
     /// Notes who signed in, or how their profile is now.
     pub fn set(self, me: Me) {
-        self.me.set(Some(Ok(Some(me))));
+        self.me.set(Some(me));
     }
 
     /// Notes that there is a password now.
@@ -80,7 +75,7 @@ impl Session {
                     leptos::logging::error!("signing out failed: {error}")
                 }
                 _ => {
-                    self.me.set(Some(Ok(None)));
+                    self.me.set(None);
                     after.run(());
                 }
             }

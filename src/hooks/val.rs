@@ -5,15 +5,14 @@ use leptos::prelude::*;
 
 use crate::{
     api::{ApiClient, error::ClientError},
-    components::loaded::Loading,
-    hooks::params::use_param,
+    hooks::{fetched::Fetched, params::use_param},
 };
 
 /// The val of `/v/:username/:val`, as of its latest version.
-pub fn use_val() -> Loading<ExtendedVal> {
+pub fn use_val() -> Fetched<ExtendedVal> {
     let api = expect_context::<ApiClient>();
     let (username, name) = (use_param("username"), use_param("val"));
-    LocalResource::new(move || {
+    Fetched::new(move || {
         let (username, name) = (username.get(), name.get());
         async move {
             // A route's part may be anything that was typed: only names go into an address of ours.

@@ -13,7 +13,7 @@ use crate::{components::loaded::loaded, hooks::session::use_session, ui::skeleto
 pub fn HomePage() -> AnyView {
     let session = use_session();
     loaded(
-        session.resource(),
+        session.fetched(),
         || view! { <SkeletonRows rows=8 height=44 /> }.into_any(),
         |me| match me {
             Some(me) => view! { <Desk me /> }.into_any(),

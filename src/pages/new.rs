@@ -15,6 +15,7 @@ use crate::{
     },
     components::{code_editor::CodeEditor, heading::PageHeading, loaded::loaded},
     hooks::{
+        fetched::Fetched,
         params::{use_query, use_set_query},
         session::use_session,
         shortcuts::on_mod_key,
@@ -45,7 +46,7 @@ struct Draft {
 #[component]
 pub fn NewValPage() -> AnyView {
     let session = use_session();
-    let me = LocalResource::new(move || session.must_be_signed_in());
+    let me = Fetched::new(move || session.must_be_signed_in());
     loaded(
         me,
         || view! { <SkeletonBox height="80vh" /> }.into_any(),

@@ -17,6 +17,7 @@ use crate::{
     hooks::{
         clock,
         debounce::debounced,
+        fetched::Fetched,
         params::{use_param, use_query, use_set_query},
         poll::use_poll,
         session::use_session,
@@ -38,7 +39,7 @@ pub fn RunPage() -> AnyView {
     let api = expect_context::<ApiClient>();
     let session = use_session();
     let id = use_param("run_id");
-    let run = LocalResource::new(move || {
+    let run = Fetched::new(move || {
         let id = id.get().parse::<RunId>();
         async move {
             let run = api.get_run(id.map_err(|_| ClientError::not_found())?).await;
@@ -72,7 +73,7 @@ fn LiveRun(run: FullRun) -> AnyView {
     let run = RwSignal::new(run);
     follow(api, run);
 
-    let val = LocalResource::new(move || async move {
+    let val = Fetched::new(move || async move {
         match val_id {
             Some(val) => api.get_val(val).await,
             None => Err(ClientError::not_found()),

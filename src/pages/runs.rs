@@ -26,6 +26,7 @@ use crate::{
     hooks::{
         clock,
         connection::on_restored,
+        fetched::Fetched,
         params::{use_href, use_offset},
         poll::use_poll,
         session::use_session,
@@ -142,7 +143,7 @@ fn Runs(val: ExtendedVal) -> AnyView {
     let offset = use_offset();
     let feed = Feed::new(api, id);
     let filter = Memo::new(move |_| query.with(|query| query.filter(clock::now())));
-    let list = LocalResource::new(move || {
+    let list = Fetched::new(move || {
         let (filter, page) = (
             filter.get(),
             PageQuery {

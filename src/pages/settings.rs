@@ -12,6 +12,7 @@ use self::{limits::LimitsSection, password::PasswordForm, profile::ProfileForm, 
 use crate::{
     api::{ApiClient, error::ClientError},
     components::{heading::PageHeading, loaded::loaded},
+    hooks::fetched::Fetched,
     ui::skeleton::SkeletonBox,
 };
 
@@ -21,9 +22,7 @@ pub fn SettingsPage() -> AnyView {
     let api = expect_context::<ApiClient>();
     // Not the app's own session: saving the profile changes that one, and must leave the page as it is.
     let me =
-        LocalResource::new(
-            move || async move { api.get_session().await?.ok_or_else(ClientError::signed_out) },
-        );
+        Fetched::new(move || async move { api.get_session().await?.ok_or_else(ClientError::signed_out) });
     loaded(
         me,
         || view! { <SkeletonBox height="70vh" /> }.into_any(),

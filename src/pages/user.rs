@@ -12,6 +12,7 @@ use crate::{
         val_row::ValRow,
     },
     hooks::{
+        fetched::Fetched,
         params::{use_href, use_offset, use_param, use_query},
         session::use_session,
     },
@@ -27,7 +28,7 @@ const PER_PAGE: u64 = 30;
 pub fn UserPage() -> AnyView {
     let api = expect_context::<ApiClient>();
     let username = use_param("username");
-    let user = LocalResource::new(move || {
+    let user = Fetched::new(move || {
         let username = username.get();
         async move { api.find_user(&username).await }
     });
@@ -72,7 +73,7 @@ fn UserDetail(user: User) -> AnyView {
 fn UserVals(id: UserId, own: Memo<bool>) -> AnyView {
     let api = expect_context::<ApiClient>();
     let (kind, privacy, offset) = (use_query("type"), use_query("privacy"), use_offset());
-    let vals = LocalResource::new(move || {
+    let vals = Fetched::new(move || {
         let filter = ValFilter {
             kind: kind.get().and_then(|kind| kind.parse().ok()),
             privacy: privacy

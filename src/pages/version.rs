@@ -9,13 +9,13 @@ use leptos_router::hooks::use_navigate;
 use self::facts::{list_around, version_facts};
 use super::versions::actions::VersionActions;
 use crate::{
-    api::{ApiClient, error::ClientError},
+    api::ApiClient,
     components::{
         code_editor::{CodeEditor, use_selected_lines},
         loaded::{loaded, loaded_part},
         val_heading::{ValHeading, ValTab},
     },
-    hooks::{params::use_param, session::use_session, val::use_val},
+    hooks::{fetched::Fetched, params::use_param, session::use_session, val::use_val},
     paths,
     ui::{
         button::{Button, ButtonKind},
@@ -79,13 +79,13 @@ fn OneVersion(val: RwSignal<ExtendedVal>, number: VersionNumber) -> AnyView {
     let session = use_session();
     let owner = Memo::new(move |_| val.with(|val| session.is(val.author.as_ref())));
     let id = val.with_untracked(|val| val.id);
-    let version = LocalResource::new(move || async move {
+    let version = Fetched::new(move || async move {
         match api.get_version(id, number).await {
             Err(error) if error.is_not_found() => Ok(None),
             answer => answer.map(Some),
         }
     });
-    let around = LocalResource::new(move || {
+    let around = Fetched::new(move || {
         let latest = val.with(|val| val.version);
         async move { list_around(api, id, number, latest).await }
     });
@@ -110,7 +110,7 @@ fn OneVersion(val: RwSignal<ExtendedVal>, number: VersionNumber) -> AnyView {
                 {part(move || {
                     let (username, name) = names(val);
                     let latest = val.with(|val| val.version);
-                    let previous = around.get().and_then(Result::ok).and_then(|around| around.previous);
+                    let previous = around.value().and_then(|around| around.previous);
                     compare_links(&username, &name, number, previous, latest)
                 })}
                 {part(move || {
@@ -128,11 +128,8 @@ fn OneVersion(val: RwSignal<ExtendedVal>, number: VersionNumber) -> AnyView {
 }
 
 /// Whether there is no other version, as far as is known.
-fn is_only(around: LocalResource<Result<facts::Around, ClientError>>) -> bool {
-    around
-        .get()
-        .and_then(Result::ok)
-        .is_some_and(|around| around.is_only)
+fn is_only(around: Fetched<facts::Around>) -> bool {
+    around.value().is_some_and(|around| around.is_only)
 }
 
 fn compare_links(

@@ -20,6 +20,7 @@ use crate::{
         version_list::VersionList,
     },
     hooks::{
+        fetched::Fetched,
         params::{use_href, use_offset, use_query},
         session::use_session,
         val::use_val,
@@ -58,7 +59,7 @@ fn History(val: ExtendedVal) -> AnyView {
     let val = RwSignal::new(val);
     let owner = Memo::new(move |_| session.is(author.as_ref()));
     let offset = use_offset();
-    let versions = LocalResource::new(move || {
+    let versions = Fetched::new(move || {
         let page = PageQuery {
             offset: offset.get(),
             limit: LIMIT,

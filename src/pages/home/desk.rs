@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use crate::{
     api::ApiClient,
     components::{heading::PageHeading, loaded::loaded_live, run_row::RunRow, val_row::ValRow},
-    hooks::poll::use_poll,
+    hooks::{fetched::Fetched, poll::use_poll},
     paths,
     ui::{
         icon::{Icon, IconName},
@@ -31,13 +31,12 @@ pub fn Desk(
     let api = expect_context::<ApiClient>();
     let id = me.user.id;
     let vals =
-        LocalResource::new(move || async move { api.list_user_vals(id, &ValFilter::default(), SHOWN).await });
-    let runs =
-        LocalResource::new(move || async move { api.list_my_runs(&RunFilter::default(), SHOWN).await });
+        Fetched::new(move || async move { api.list_user_vals(id, &ValFilter::default(), SHOWN).await });
+    let runs = Fetched::new(move || async move { api.list_my_runs(&RunFilter::default(), SHOWN).await });
     use_poll(PACE, move || runs.refetch());
     // A run that began or ended changes how its val stands.
     let states = Memo::new(move |_| {
-        let runs = runs.get().and_then(Result::ok)?;
+        let runs = runs.value()?;
         Some(
             runs.data
                 .iter()

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::{
     api::ApiClient,
     components::{heading::PageHeading, loaded::loaded_part, val_row::ValRow},
+    hooks::fetched::Fetched,
     paths,
     ui::{
         copy::CopyButton,
@@ -22,7 +23,7 @@ const SHOWN: u64 = 20;
 #[component]
 pub fn Visitor() -> AnyView {
     let api = expect_context::<ApiClient>();
-    let vals = LocalResource::new(move || async move {
+    let vals = Fetched::new(move || async move {
         let filter = ValFilter {
             privacy: Some(Privacy::Public),
             ..ValFilter::default()

@@ -9,6 +9,7 @@ use super::LIMIT;
 use crate::{
     api::{ApiClient, error::ClientError},
     components::run_picture::PICTURE_RUNS,
+    hooks::fetched::Fetched,
 };
 
 /// How many runs are asked for to find the new ones.
@@ -91,12 +92,7 @@ impl Feed {
     }
 
     /// Looks for new runs, and how those that were going on stand now.
-    pub(super) fn look(
-        self,
-        filter: Memo<RunFilter>,
-        offset: Memo<u64>,
-        list: LocalResource<Result<Page<BaseRun>, ClientError>>,
-    ) {
+    pub(super) fn look(self, filter: Memo<RunFilter>, offset: Memo<u64>, list: Fetched<Page<BaseRun>>) {
         if self.looking.try_get_value() != Some(false) {
             return;
         }
@@ -121,13 +117,7 @@ impl Feed {
         });
     }
 
-    fn take(
-        self,
-        newest: Vec<BaseRun>,
-        filter: &RunFilter,
-        offset: u64,
-        list: LocalResource<Result<Page<BaseRun>, ClientError>>,
-    ) {
+    fn take(self, newest: Vec<BaseRun>, filter: &RunFilter, offset: u64, list: Fetched<Page<BaseRun>>) {
         let known: HashSet<RunId> = self
             .recent
             .with_untracked(|runs| runs.iter().map(|run| run.id).collect());

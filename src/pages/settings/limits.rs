@@ -3,13 +3,15 @@
 use hamlet_models::Instance;
 use leptos::prelude::*;
 
-use crate::{api::ApiClient, components::loaded::loaded_part, ui::skeleton::SkeletonRows};
+use crate::{
+    api::ApiClient, components::loaded::loaded_part, hooks::fetched::Fetched, ui::skeleton::SkeletonRows,
+};
 
 /// The limits in force.
 #[component]
 pub fn LimitsSection() -> AnyView {
     let api = expect_context::<ApiClient>();
-    let instance = LocalResource::new(move || api.get_instance());
+    let instance = Fetched::new(move || api.get_instance());
     loaded_part(
         instance,
         || view! { <SkeletonRows rows=10 height=36 /> }.into_any(),

@@ -9,6 +9,7 @@ use self::form::NewTokenForm;
 use crate::{
     api::{ApiClient, error::ClientError},
     components::{confirm::Confirm, loaded::loaded_part},
+    hooks::fetched::Fetched,
     ui::{button::Button, copy::CopyButton, skeleton::SkeletonRows, state::EmptyState, time::RelativeTime},
 };
 
@@ -22,7 +23,7 @@ const ALL: PageQuery = PageQuery {
 #[component]
 pub fn TokensSection() -> AnyView {
     let api = expect_context::<ApiClient>();
-    let tokens = LocalResource::new(move || api.list_tokens(ALL));
+    let tokens = Fetched::new(move || api.list_tokens(ALL));
     let created = RwSignal::<Option<CreatedToken>>::new(None);
     let writing = RwSignal::new(false);
     let revoking = RwSignal::<Option<Token>>::new(None);

@@ -7,6 +7,7 @@ use super::draft::{Draft, readme_key, use_draft};
 use crate::{
     api::{ApiClient, error::ClientError},
     components::readme::{Readme, ReadmeState},
+    hooks::fetched::Fetched,
 };
 
 /// The readme of a val. What its owner writes is kept in this browser until it is saved.
@@ -22,17 +23,19 @@ pub fn ValReadme(
         val.with(|val| val.readme.clone())
             .filter(|readme| !readme.trim().is_empty())
     });
-    let rendered = LocalResource::new(move || {
+    let rendered = Fetched::new(move || {
         let readme = readme.get();
         async move {
-            let markdown = readme?;
-            Some(api.render_markdown(&Markdown { markdown }).await)
+            match readme {
+                Some(markdown) => api.render_markdown(&Markdown { markdown }).await.map(Some),
+                None => Ok(None),
+            }
         }
     });
-    let state = Signal::derive(move || match (readme.get(), rendered.get().flatten()) {
+    let state = Signal::derive(move || match (readme.get(), rendered.get()) {
         (None, _) => ReadmeState::None,
-        (Some(_), None) => ReadmeState::Rendering,
-        (Some(_), Some(Ok(rendered))) => ReadmeState::Rendered(rendered.html),
+        (Some(_), None | Some(Ok(None))) => ReadmeState::Rendering,
+        (Some(_), Some(Ok(Some(rendered)))) => ReadmeState::Rendered(rendered.html),
         (Some(markdown), Some(Err(_))) => ReadmeState::Plain(markdown),
     });
 

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::{
     api::{ApiClient, error::ClientError},
     components::version_list::lines_changed,
+    hooks::fetched::Fetched,
     paths,
     ui::{number::bytes, part::part, time::RelativeTime},
 };
@@ -50,11 +51,11 @@ pub(super) async fn list_around(
 pub(super) fn version_facts(
     val: RwSignal<ExtendedVal>,
     number: VersionNumber,
-    around: LocalResource<Result<Around, ClientError>>,
+    around: Fetched<Around>,
 ) -> AnyView {
     let is_latest = move || val.with(|val| val.version) == number;
     let label = move || is_latest().then(|| view! { <span class="label">"latest"</span> }.into_any());
-    let known = move || around.get().and_then(Result::ok);
+    let known = move || around.value();
     let neighbour = move |rel: &'static str, version: Option<VersionNumber>| {
         version.map(|version| {
             let words = if rel == "prev" {

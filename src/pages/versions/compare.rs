@@ -9,6 +9,7 @@ use crate::{
         code_compare::{CodeCompare, CompareMode},
         loaded::loaded_part,
     },
+    hooks::fetched::Fetched,
     ui::{skeleton::SkeletonBox, state::EmptyState},
 };
 
@@ -23,12 +24,13 @@ pub(super) fn comparison(
     mode: Memo<CompareMode>,
 ) -> AnyView {
     let api = expect_context::<ApiClient>();
-    let fetch =
-        move |version| LocalResource::new(move || async move { code(api.get_version(val, version).await) });
+    let fetch = move |version| Fetched::new(move || async move { code(api.get_version(val, version).await) });
     // Both are on their way before either is waited for.
     let (before, after) = (fetch(from), fetch(to));
     let both =
-        LocalResource::new(move || async move { Ok::<Both, ClientError>((before.await?, after.await?)) });
+        Fetched::new(
+            move || async move { Ok::<Both, ClientError>((before.wait().await?, after.wait().await?)) },
+        );
     let content = loaded_part(
         both,
         || view! { <SkeletonBox height="60vh" /> }.into_any(),
