@@ -5,6 +5,7 @@ pub mod clock;
 pub mod connection;
 pub mod debounce;
 pub mod document;
+pub mod fetched;
 pub mod params;
 pub mod poll;
 pub mod session;
