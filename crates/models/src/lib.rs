@@ -15,6 +15,7 @@ mod instance;
 mod run;
 mod schedule;
 mod scope;
+mod secret;
 mod session;
 mod sqlite;
 mod token;
@@ -25,7 +26,7 @@ mod version;
 pub use blob::{Blob, BlobFilter, BlobKey};
 pub use id::{RunId, TokenId, UserId, ValId};
 pub use instance::{Instance, Limits, Markdown, RenderedMarkdown};
-pub use name::{InvalidName, TokenName, Username, ValName};
+pub use name::{InvalidName, SecretName, TokenName, Username, ValName};
 pub use page::{Page, PageLinks, PageQuery};
 pub use problem::{Problem, ProblemCode, ProblemDetail};
 pub use run::{
@@ -34,6 +35,7 @@ pub use run::{
 };
 pub use schedule::{NewSchedule, Schedule};
 pub use scope::{InvalidScope, Scope, ScopeAction, ScopeResource, Scopes};
+pub use secret::{Secret, SecretUpdate};
 pub use session::NewSession;
 pub use sqlite::{NewSqlBatch, NewSqlExecution, SqlArgs, SqlMode, SqlResult, SqlStatement};
 pub use timestamp::{InvalidTimestamp, Timestamp};

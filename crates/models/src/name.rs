@@ -5,6 +5,8 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::secret::check_secret_name;
+
 /// Why a name can't be taken: a sentence for the person who chose it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -136,6 +138,11 @@ name! {
 name! {
     /// What a person calls a token: 1 to 64 characters on one line.
     TokenName, 64, check_token_name
+}
+name! {
+    /// The name of an environment variable: 1 to 64 of letters, digits and `_`, not beginning with a digit, and none
+    /// that every run has.
+    SecretName, 64, check_secret_name
 }
 
 #[cfg(test)]

@@ -41,6 +41,10 @@ settings! {
     /// PostgreSQL to keep the data in (postgres://…) instead of files in the data folder
     #[arg(value_name = "URL", hide_env_values = true)]
     database_url: String, "HAMLET_DATABASE_URL";
+    /// File with the key that secrets are sealed with, 32 bytes; made if it isn't there [default: secret.key in the data
+    /// folder]
+    #[arg(value_name = "FILE")]
+    secret_key_file: PathBuf, "HAMLET_SECRET_KEY_FILE";
     /// Public address of this instance, for links [default: the address that a request came to]
     #[arg(value_name = "URL")]
     base_url: String, "HAMLET_BASE_URL";
@@ -163,6 +167,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Everything that is kept.
     pub data_dir: PathBuf,
+    /// The key that secrets are sealed with.
+    pub secret_key_file: PathBuf,
     /// PostgreSQL, in place of files in the data folder.
     pub database_url: Option<String>,
     /// The public address without a slash at its end; `None`: the one that a request came to.
@@ -217,9 +223,13 @@ impl TryFrom<Settings> for Config {
             )?,
             warm_seconds: within("warm_seconds", settings.warm_seconds.unwrap_or(10), 0, 86_400)?,
         };
+        let data_dir = settings.data_dir.unwrap_or_else(|| "hamlet-data".into());
         Ok(Self {
             listen,
-            data_dir: settings.data_dir.unwrap_or_else(|| "hamlet-data".into()),
+            secret_key_file: settings
+                .secret_key_file
+                .unwrap_or_else(|| data_dir.join("secret.key")),
+            data_dir,
             database_url: settings.database_url,
             base_url: settings.base_url.as_deref().map(base_url).transpose()?,
             vals_domain_chosen: settings.vals_domain.is_some(),

@@ -9,7 +9,7 @@ use axum::{
 use bytes::Bytes;
 use hamlet_models::{
     Eval, EvalArgs, Markdown, MeUpdate, NewRun, NewSession, NewSqlBatch, NewSqlExecution, NewToken, NewVal,
-    NewVersion, PageQuery, PasswordChange, PutVal, ValUpdate,
+    NewVersion, PageQuery, PasswordChange, PutVal, SecretUpdate, ValUpdate,
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
@@ -103,7 +103,15 @@ macro_rules! body_with_rules {
     };
 }
 
-body_with_rules!(NewVal, NewVersion, PutVal, ValUpdate, MeUpdate, Eval);
+body_with_rules!(
+    NewVal,
+    NewVersion,
+    PutVal,
+    ValUpdate,
+    MeUpdate,
+    Eval,
+    SecretUpdate
+);
 
 impl ApiBody for NewRun {}
 impl ApiBody for NewToken {}

@@ -11,6 +11,7 @@ pub mod extract;
 
 pub mod auth;
 pub mod present;
+pub mod sealing;
 pub mod state;
 
 pub mod failure;

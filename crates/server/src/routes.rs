@@ -3,6 +3,7 @@
 mod sessions;
 
 mod me;
+mod secrets;
 mod tokens;
 
 mod aliases;
@@ -49,6 +50,7 @@ fn described() -> OpenApiRouter<AppState> {
         .merge(sessions::router())
         .merge(me::router())
         .merge(tokens::router())
+        .merge(secrets::router())
         .merge(users::router())
         .merge(aliases::router())
         .merge(vals::router())

@@ -7,11 +7,13 @@ mod page_request;
 use std::{sync::Arc, time::Duration};
 
 use axum::http;
-use hamlet_models::{Author, Limits, RunError, RunId, RunPhases, RunStatus, Trigger, Truncated, ValId};
+use hamlet_models::{
+    Author, Limits, RunError, RunId, RunPhases, RunStatus, SecretName, Trigger, Truncated, UserId, ValId,
+};
 use hamlet_runtime::{
     Body, Input, Outcome, Program, ProgramKey, RunEvents, RunRequest, Runtime, RuntimeError,
 };
-use hamlet_store::{RunRecord, Store, ValRecord};
+use hamlet_store::{RunRecord, SecretRecord, Store, ValRecord};
 use moka::sync::Cache;
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -24,8 +26,9 @@ use crate::{
     error::{ApiError, ApiResult},
     present::Links,
     recorder::{RecordedRun, Recorder, cut},
+    sealing::Sealing,
 };
-use environment::Environments;
+use environment::{Environment, Environments};
 use modules::AuthorModules;
 
 /// For how many HTTP vals what their workers are started with is kept at hand.
@@ -53,7 +56,8 @@ struct WarmVal {
     /// The environment that goes with this is in force until then.
     expires: hamlet_models::Timestamp,
     program: Program,
-    environment: Arc<[(String, String)]>,
+    secrets: Arc<Vec<SecretRecord>>,
+    environment: Environment,
     modules: Arc<AuthorModules>,
 }
 
@@ -99,12 +103,13 @@ impl RunService {
         store: Store,
         recorder: Recorder,
         run_tokens: RunTokens,
+        sealing: Sealing,
         runtime: Option<Runtime>,
     ) -> Self {
         Self {
             inner: Arc::new(Inner {
                 limits: config.limits,
-                environments: Environments::new(&config, run_tokens),
+                environments: Environments::new(&config, run_tokens, sealing),
                 links: Links::of_config(config),
                 store,
                 recorder,
@@ -127,6 +132,11 @@ impl RunService {
     /// How much of a value is kept, in bytes.
     pub fn most_value_bytes(&self) -> usize {
         usize::try_from(self.inner.limits.value_kb.saturating_mul(1_000)).unwrap_or(usize::MAX)
+    }
+
+    /// A secret's value as it is kept: what opens it again is here alone.
+    pub fn seal_secret(&self, owner: UserId, name: &SecretName, value: &str) -> anyhow::Result<Vec<u8>> {
+        self.inner.environments.seal(owner, name, value)
     }
 
     /// Starts a val of a kind other than HTTP. It runs to its end, also if nobody waits for it.
@@ -171,12 +181,18 @@ impl RunService {
         let runtime = self.inner.runtime()?;
         self.inner.keep_args(&mut record, &input);
         let (id, owner) = (record.id, record.owner.id);
+        let secrets = self.inner.store.list_secrets(owner).await?;
+        let environment = self
+            .inner
+            .environments
+            .of_run(owner, val_id, id, &secrets)
+            .map_err(ApiError::Internal)?;
         let run = self.inner.recorder.begin(record).await?;
         let request = RunRequest {
             id,
             group: owner.0,
             program,
-            environment: self.inner.environments.of_run(owner, val_id, id),
+            environment,
             modules: Arc::new(AuthorModules::new(
                 self.inner.store.clone(),
                 self.inner.links.clone(),
@@ -202,26 +218,26 @@ impl RunService {
         request: http::Request<Body>,
     ) -> ApiResult<Answered> {
         let runtime = self.inner.runtime()?;
+        let warm = self.inner.warm_val(val).await?;
         let run = self
             .inner
             .recorder
             .begin(request_record(val, trigger, &request))
             .await?;
-        self.fetch_as(&runtime, val, run.clone(), run, request).await
+        self.fetch_as(&runtime, &warm, run.clone(), run, request).await
     }
 
     async fn fetch_as(
         &self,
         runtime: &Runtime,
-        val: &Arc<ValRecord>,
+        warm: &WarmVal,
         run: Arc<RecordedRun>,
         events: Arc<dyn RunEvents>,
         request: http::Request<Body>,
     ) -> ApiResult<Answered> {
-        let warm = self.inner.warm_val(val);
         let asked = RunRequest {
             id: run.id(),
-            group: val.owner.id.0,
+            group: warm.val.owner.id.0,
             program: warm.program.clone(),
             environment: warm.environment.clone(),
             modules: warm.modules.clone(),
@@ -260,19 +276,23 @@ impl Inner {
     }
 
     /// What the worker of this version of a val is started with: the same for every request, so that it stays warm.
-    fn warm_val(&self, val: &Arc<ValRecord>) -> Arc<WarmVal> {
+    async fn warm_val(&self, val: &Arc<ValRecord>) -> ApiResult<Arc<WarmVal>> {
+        let secrets = self.store.list_secrets(val.owner.id).await?;
         let now = clock::now();
         if let Some(warm) = self.warm.get(&val.id)
             && Arc::ptr_eq(&warm.val, val)
+            && Arc::ptr_eq(&warm.secrets, &secrets)
             && now < warm.expires
         {
-            return warm;
+            return Ok(warm);
         }
-        let (environment, expires) = self.environments.of_worker(val.owner.id, val.id, now);
+        let made = self.environments.of_worker(val.owner.id, val.id, now, &secrets);
+        let (environment, expires) = made.map_err(ApiError::Internal)?;
         let warm = Arc::new(WarmVal {
             val: val.clone(),
             expires,
             program: self.program(val),
+            secrets,
             environment,
             modules: Arc::new(AuthorModules::new(
                 self.store.clone(),
@@ -281,7 +301,7 @@ impl Inner {
             )),
         });
         self.warm.insert(val.id, warm.clone());
-        warm
+        Ok(warm)
     }
 
     fn keep_args(&self, record: &mut RunRecord, input: &Input) {

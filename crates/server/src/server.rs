@@ -25,6 +25,7 @@ use crate::{
     error::ApiError,
     recorder::{Recorder, Retention},
     run_service::RunService,
+    sealing::Sealing,
     state::AppState,
 };
 
@@ -71,6 +72,7 @@ impl Server {
             store.clone(),
             recorder.clone(),
             run_tokens.clone(),
+            Sealing::with_key_file(&config.secret_key_file)?,
             runtime.clone(),
         );
         sweep(store.clone());

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use hamlet_models::{UserId, ValId};
 
 use crate::{
-    SecretHash, UserRecord, ValRecord, beacon::Lookout, cache::Cache, sessions::Session, tokens::KnownToken,
+    SecretHash, SecretRecord, UserRecord, ValRecord, beacon::Lookout, cache::Cache, sessions::Session,
+    tokens::KnownToken,
 };
 
 /// Bytes of vals, by far the largest things here.
@@ -18,6 +19,8 @@ const ENTRY_BYTES: usize = 512;
 pub(crate) struct Caches {
     pub(crate) users: Cache<UserId, Arc<UserRecord>>,
     pub(crate) tokens: Cache<SecretHash, Arc<KnownToken>>,
+    /// All of an account's, since a run needs them all.
+    pub(crate) secrets: Cache<UserId, Arc<Vec<SecretRecord>>>,
     pub(crate) sessions: Cache<SecretHash, Session>,
     pub(crate) vals: Cache<ValId, Arc<ValRecord>>,
     /// Where a user or val of some name was last seen: a hint to be checked against the record, so that nobody has
@@ -33,6 +36,13 @@ impl Caches {
         Self {
             users: Cache::new(OTHER_BYTES, |user| ENTRY_BYTES + user.texts_len()),
             tokens: Cache::new(OTHER_BYTES, |_| ENTRY_BYTES),
+            secrets: Cache::new(OTHER_BYTES, |secrets| {
+                ENTRY_BYTES
+                    + secrets
+                        .iter()
+                        .map(|secret| ENTRY_BYTES + secret.sealed.len())
+                        .sum::<usize>()
+            }),
             sessions: Cache::new(OTHER_BYTES, |_| ENTRY_BYTES),
             vals: Cache::new(VALS_BYTES, |val| ENTRY_BYTES + val.texts_len()),
             usernames: Cache::new(OTHER_BYTES, |_| ENTRY_BYTES),
@@ -46,6 +56,7 @@ impl Caches {
         Self {
             users: Cache::off(),
             tokens: Cache::off(),
+            secrets: Cache::off(),
             sessions: Cache::off(),
             vals: Cache::off(),
             usernames: Cache::off(),
@@ -65,6 +76,7 @@ impl Caches {
     pub(crate) fn forget(&self) {
         self.users.clear();
         self.tokens.clear();
+        self.secrets.clear();
         self.sessions.clear();
         self.vals.clear();
     }

@@ -6,6 +6,7 @@ pub(crate) mod deleted_val;
 pub(crate) mod last_run;
 pub(crate) mod run;
 pub(crate) mod run_log;
+pub(crate) mod secret;
 pub(crate) mod session;
 pub(crate) mod sign_in_link;
 pub(crate) mod token;

@@ -24,6 +24,14 @@ pub enum StoreError {
         /// The version that is the latest.
         latest: VersionNumber,
     },
+    /// There are as many as there may be.
+    #[error("an account has at most {most} {what}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many there may be.
+        most: u64,
+    },
     /// Another server has the data folder.
     #[error("another server is running with the data folder {}: stop it, or choose another folder", .0.display())]
     InUse(PathBuf),
@@ -45,7 +53,11 @@ impl StoreError {
     /// Whether the caller was refused, as opposed to the store having failed.
     pub fn is_refusal(&self) -> bool {
         match self {
-            Self::NotFound(_) | Self::NameTaken(_) | Self::LastVersion | Self::VersionMismatch { .. } => true,
+            Self::NotFound(_)
+            | Self::NameTaken(_)
+            | Self::LastVersion
+            | Self::VersionMismatch { .. }
+            | Self::TooMany { .. } => true,
             Self::InUse(_) | Self::Closed | Self::Database(_) | Self::Io(_) | Self::Unreadable(_) => false,
         }
     }
@@ -57,6 +69,7 @@ impl StoreError {
             Self::NameTaken(name) => Self::NameTaken(name.clone()),
             Self::LastVersion => Self::LastVersion,
             Self::VersionMismatch { latest } => Self::VersionMismatch { latest: *latest },
+            Self::TooMany { what, most } => Self::TooMany { what, most: *most },
             Self::InUse(folder) => Self::InUse(folder.clone()),
             Self::Closed => Self::Closed,
             Self::Database(error) => Self::Database(DbErr::Custom(error.to_string())),

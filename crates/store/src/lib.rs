@@ -8,6 +8,7 @@ mod error;
 mod store;
 
 mod runs;
+mod secrets;
 mod sessions;
 mod tokens;
 mod users;
@@ -32,6 +33,7 @@ pub use account_databases::{AccountDatabases, SqlError};
 pub use blobs::{BlobContent, BlobUpload};
 pub use error::StoreError;
 pub use runs::{RunRecord, RunScope, RunWrite};
+pub use secrets::SecretRecord;
 pub use store::{SecretHash, Slice, Store, StoreConfig, StoreRole, hash_secret};
 pub use tokens::TokenGrant;
 pub use users::{NewUser, UserRecord};

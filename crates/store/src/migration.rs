@@ -3,6 +3,7 @@
 mod m0001_runs;
 mod m0001_vals;
 mod m0002_blobs;
+mod m0003_secrets;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait,
@@ -19,7 +20,11 @@ pub(crate) struct ValsMigrator;
 #[async_trait]
 impl MigratorTrait for ValsMigrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_vals::Migration), Box::new(m0002_blobs::Migration)]
+        vec![
+            Box::new(m0001_vals::Migration),
+            Box::new(m0002_blobs::Migration),
+            Box::new(m0003_secrets::Migration),
+        ]
     }
 
     fn migration_table_name() -> DynIden {

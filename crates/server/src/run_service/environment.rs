@@ -1,35 +1,53 @@
-//! What vals find in `Deno.env`: the author's token, where the instance is, and who they are.
+//! What vals find in `Deno.env`: the author's secrets and token, where the instance is, and who they are.
 
 use std::{sync::Arc, time::Duration};
 
-use hamlet_models::{RunId, Timestamp, UserId, ValId};
+use hamlet_models::{RunId, SecretName, Timestamp, UserId, ValId};
+use hamlet_store::SecretRecord;
 
 use super::longest_run;
-use crate::{auth::RunTokens, config::Config};
+use crate::{auth::RunTokens, config::Config, sealing::Sealing};
 
 /// The token of a worker that serves many requests is renewed this often, by starting a new worker, and works for
 /// another such time: no request is under way that long.
 const WORKER_TOKEN_MS: i64 = 12 * 60 * 60 * 1_000;
 
+/// The variables of a run, by name.
+pub(super) type Environment = Arc<[(String, String)]>;
+
 /// Makes the environments of runs.
 pub(super) struct Environments {
     api_url: String,
     tokens: RunTokens,
+    sealing: Sealing,
     run_token_for: Duration,
 }
 
 impl Environments {
-    pub(super) fn new(config: &Config, tokens: RunTokens) -> Self {
+    pub(super) fn new(config: &Config, tokens: RunTokens, sealing: Sealing) -> Self {
         Self {
             api_url: config.own_url(),
             tokens,
+            sealing,
             run_token_for: longest_run(&config.limits),
         }
     }
 
+    /// A secret's value as it is kept.
+    pub(super) fn seal(&self, author: UserId, name: &SecretName, value: &str) -> anyhow::Result<Vec<u8>> {
+        self.sealing.seal(&purpose(author, name), value)
+    }
+
     /// For one run, with a token that is its alone.
-    pub(super) fn of_run(&self, author: UserId, val: Option<ValId>, run: RunId) -> Arc<[(String, String)]> {
-        self.with_token(self.tokens.issue(author, run, self.run_token_for), val)
+    pub(super) fn of_run(
+        &self,
+        author: UserId,
+        val: Option<ValId>,
+        run: RunId,
+        secrets: &[SecretRecord],
+    ) -> anyhow::Result<Environment> {
+        let token = self.tokens.issue(author, run, self.run_token_for);
+        self.with_token(token, author, val, secrets)
     }
 
     /// For a worker that serves many requests: the same until the time that is answered with it.
@@ -38,15 +56,28 @@ impl Environments {
         author: UserId,
         val: ValId,
         now: Timestamp,
-    ) -> (Arc<[(String, String)]>, Timestamp) {
+        secrets: &[SecretRecord],
+    ) -> anyhow::Result<(Environment, Timestamp)> {
         let renewed = (now.as_millis() / WORKER_TOKEN_MS + 1) * WORKER_TOKEN_MS;
         let token = self
             .tokens
             .issue_until(author, Timestamp::from_millis(renewed + WORKER_TOKEN_MS));
-        (self.with_token(token, Some(val)), Timestamp::from_millis(renewed))
+        let environment = self.with_token(token, author, Some(val), secrets)?;
+        Ok((environment, Timestamp::from_millis(renewed)))
     }
 
-    fn with_token(&self, token: String, val: Option<ValId>) -> Arc<[(String, String)]> {
+    fn with_token(
+        &self,
+        token: String,
+        author: UserId,
+        val: Option<ValId>,
+        secrets: &[SecretRecord],
+    ) -> anyhow::Result<Environment> {
+        let mut variables = Vec::new();
+        for SecretRecord { secret, sealed } in secrets.iter().filter(|secret| secret.is_for(val)) {
+            let value = self.sealing.open(&purpose(author, &secret.name), sealed)?;
+            variables.push((secret.name.to_string(), value));
+        }
         let fixed = [
             ("VAL_TOWN_API_KEY", token.clone()),
             ("valtown", token),
@@ -54,10 +85,17 @@ impl Environments {
             ("VAL_TOWN_BASE_URL", self.api_url.clone()),
         ];
         let own = val.map(|val| ("HAMLET_VAL_ID", val.to_string()));
-        fixed
-            .into_iter()
-            .chain(own)
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect()
+        variables.extend(
+            fixed
+                .into_iter()
+                .chain(own)
+                .map(|(name, value)| (name.to_owned(), value)),
+        );
+        Ok(variables.into())
     }
+}
+
+/// A value opens for its own account and name alone: rows can't be exchanged.
+fn purpose(author: UserId, name: &SecretName) -> String {
+    format!("{author}/{name}")
 }

@@ -28,6 +28,7 @@ impl RunService {
     ) -> ApiResult<Arc<RecordedRun>> {
         let runtime = self.inner.runtime()?;
         let request = self.http_request(val, request)?;
+        let warm = self.inner.warm_val(val).await?;
         let run = self
             .inner
             .recorder
@@ -37,10 +38,10 @@ impl RunService {
             run: run.clone(),
             end: Mutex::default(),
         });
-        let (service, val, begun) = (self.clone(), val.clone(), run.clone());
+        let (service, begun) = (self.clone(), run.clone());
         tokio::spawn(async move {
             let answered = service
-                .fetch_as(&runtime, &val, begun.clone(), events.clone(), request)
+                .fetch_as(&runtime, &warm, begun.clone(), events.clone(), request)
                 .await;
             if let Ok(Answered {
                 response: Ok(response),

@@ -8,6 +8,7 @@ mod conventions;
 mod sessions;
 
 mod me;
+mod secrets;
 mod tokens;
 mod users;
 mod vals;

@@ -92,6 +92,11 @@ impl TestApp {
         }
     }
 
+    /// Everything that is kept.
+    pub(crate) fn data_dir(&self) -> &Path {
+        &self.server.state.config.data_dir
+    }
+
     /// A new user with a token that may do everything.
     pub(crate) async fn user(&self, name: &str) -> Client {
         self.user_with_password(name, None).await
