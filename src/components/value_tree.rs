@@ -81,8 +81,10 @@ fn branch(
         let details = event
             .target()
             .and_then(|target| target.dyn_into::<Element>().ok());
-        if let Some(details) = details {
-            is_open.set(details.has_attribute("open"));
+        let open = details.is_some_and(|details| details.has_attribute("open"));
+        // A line that is there from the start tells of it too, and must not be made again for that.
+        if is_open.get_untracked() != open {
+            is_open.set(open);
         }
     };
     view! {

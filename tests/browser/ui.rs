@@ -6,6 +6,7 @@ use hamlet_app::ui::{
     field::TextField,
     menu::Menu,
     pager::Pager,
+    part::part,
     time::{RelativeTime, duration, exact, relative},
 };
 use leptos::prelude::*;
@@ -14,6 +15,26 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use crate::harness::{
     button, field, fill, find, find_all, has_text, mount, mount_at, press, query, tick, until,
 };
+
+#[wasm_bindgen_test]
+async fn a_link_that_is_made_anew_in_its_place_keeps_focus() {
+    let number = RwSignal::new(1);
+    let (root, _mounted) = mount(move || {
+        part(move || {
+            let number = number.get();
+            view! { <a href=format!("#{number}")>{number}</a> }
+        })
+    });
+    let link = find(&root, "a");
+    link.focus().expect("to focus");
+    number.set(2);
+    until("the second", || has_text(&root, "2")).await;
+    assert_eq!(find(&root, "a").get_attribute("href").as_deref(), Some("#2"));
+    assert_eq!(
+        document().active_element().as_ref(),
+        Some(find(&root, "a").as_ref())
+    );
+}
 
 #[wasm_bindgen_test]
 async fn a_busy_button_can_not_be_pressed_and_keeps_focus() {

@@ -9,6 +9,7 @@ use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test;
 
 use crate::{
+    code::without_bundle,
     fixtures::{ada, ago, extended, id, me, page, page_with_next, run, val},
     harness::{
         address, button, find, find_all, find_named, has_text, link, mount_app, query, query_named, until,
@@ -49,8 +50,9 @@ fn as_of(number: VersionNumber, code: &str) -> ExtendedVal {
     extended(val)
 }
 
-/// A visitor's view of Ada's val.
+/// A visitor's view of Ada's val, its code in plain fields.
 fn public() -> Server {
+    without_bundle();
     let server = Server::start();
     server.on("GET /v1/alias/ada/hello", 200, &as_of(3, "three"));
     server.on(&format!("GET {VERSIONS}"), 200, &history());
