@@ -39,7 +39,7 @@ pub(crate) fn release(project: &Project) -> Result<PathBuf> {
 }
 
 /// The web app in `dist/`. Trunk starts from nothing each time, so it is asked only when there is a change.
-fn app(project: &Project) -> Result<()> {
+pub(crate) fn app(project: &Project) -> Result<()> {
     let stamp = app_stamp(project);
     let sources = fingerprint(&project.root, &APP)?;
     if stamp.says(&format!("{sources} {}", built(project)?)) {

@@ -33,6 +33,8 @@ struct Cli {
 enum Verb {
     /// Set up what is missing: wasm target, Trunk, wasm-bindgen, wasm-pack, npm packages, Deno, browser
     Setup,
+    /// Build the web app in release: plain files in dist/, for any static host
+    App,
     /// Build the web app and the server in release, and start the server
     Run {
         /// Handed on to `hamlet serve`
@@ -79,6 +81,10 @@ fn dispatch(cli: Cli) -> Result<()> {
     let mut project = Project::here()?;
     match verb {
         Verb::Setup => setup::everything(&mut project),
+        Verb::App => {
+            setup::for_building(&mut project)?;
+            build::app(&project)
+        }
         Verb::Run { arguments } => run::run(&mut project, &arguments),
         Verb::Dev { arguments } => dev::dev(&mut project, &arguments),
         Verb::Test { suites } => test::test(&mut project, &suites),

@@ -62,19 +62,16 @@ pub(crate) fn split(project: &Project) -> Result<()> {
     let parts = wasm_split_cli_support::transform(options)
         .map_err(|error| anyhow!("can't split the app: {error:?}"))?;
     let mut bindgen = project.command("wasm-bindgen");
-    bindgen.args([
-        "--target",
-        "web",
-        "--no-typescript",
-        "--out-name",
-        STEM,
-        "--out-dir",
-    ]);
+    bindgen.args(["--target", "web", "--no-typescript", "--out-name", STEM]);
+    // The parts share the first file's table of functions.
+    bindgen.args(["--keep-lld-exports", "--out-dir"]);
     project::run(bindgen.arg(&work).arg(&first))?;
     fs::remove_file(&first)?;
     let script = work.join("script.js");
     let mut esbuild = project.command("editor/node_modules/.bin/esbuild");
     esbuild.args(["--bundle", "--minify", "--format=esm", "--log-level=warning"]);
+    // The joined script names the loader once for each function that it takes from there.
+    esbuild.arg("--log-override:duplicate-object-key=silent");
     esbuild.arg(format!("--outfile={}", script.display()));
     project::run(esbuild.arg(work.join(&glue)))?;
 
