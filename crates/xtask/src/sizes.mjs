@@ -1,5 +1,5 @@
-// What a first visit downloads before it opens the editor, as the server sends it: compressed with brotli.
-// Fails when the web app has grown beyond its budget.
+// What the first visit to a val's page downloads before it opens the editor, as the server sends it: compressed with
+// brotli. Fails when the web app has grown beyond its budget.
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
@@ -8,11 +8,20 @@ import { brotliCompressSync, constants } from "node:zlib";
 const BUDGET = { all: 330_000, ".wasm": 250_000 };
 
 const folder = process.argv[2];
+/** The parts that the page's head fetches ahead, by the addresses that they are for. @type {[string, string[]][]} */
+const parts = JSON.parse(
+  readFileSync(join(folder, "index.html"), "utf8").match(/const name of (\[\[.+\]\])\.find/)?.[1] ?? "[]",
+);
+const ahead = parts.find(([addresses]) => new RegExp(addresses).test("/v/someone/something"))?.[1] ?? [];
+const others = new Set(parts.flatMap(([, names]) => names).filter((name) => !ahead.includes(name)));
 /** @type {Record<string, number>} */
 const sizes = {};
 for (const entry of readdirSync(folder, { withFileTypes: true })) {
   const extension = extname(entry.name);
-  if (!entry.isFile() || ![".html", ".js", ".css", ".wasm", ".svg"].includes(extension)) continue;
+  if (
+    !entry.isFile() || others.has(entry.name) ||
+    ![".html", ".js", ".css", ".wasm", ".svg"].includes(extension)
+  ) continue;
   const compressed = brotliCompressSync(readFileSync(join(folder, entry.name)), {
     params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY },
   });
