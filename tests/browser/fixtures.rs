@@ -100,6 +100,7 @@ pub(crate) fn extended(val: BasicVal) -> ExtendedVal {
         reference_count: 0,
         version_created_at: val.updated_at,
         callable: false,
+        grants: Default::default(),
         schedule: None,
         val,
     }

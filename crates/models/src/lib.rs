@@ -43,6 +43,6 @@ pub use token::{CreatedToken, NewToken, Token};
 pub use user::{Author, Me, MeUpdate, PasswordChange, User, UserLinks};
 pub use val::{
     BasicVal, CODE_MAX_CHARS, ExtendedVal, LastRun, NewVal, Privacy, PutVal, README_MAX_CHARS, ValFilter,
-    ValKind, ValLinks, ValUpdate,
+    ValKind, ValLinks, ValUpdate, withheld_scopes,
 };
 pub use version::{MESSAGE_MAX_CHARS, NewVersion, Version, VersionNumber};

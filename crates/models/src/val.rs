@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    Author, NewSchedule, RunId, RunStatus, Schedule, Timestamp, UserId, ValId, ValName, VersionNumber,
+    Author, NewSchedule, RunId, RunStatus, Schedule, Scope, ScopeAction, ScopeResource, Scopes, Timestamp,
+    UserId, ValId, ValName, VersionNumber,
 };
 
 /// The most characters that a val's code may have.
@@ -176,6 +177,9 @@ pub struct ExtendedVal {
     /// Whether others may call it through `/v1/run` (ours).
     #[serde(default)]
     pub callable: bool,
+    /// What its runs may do beside the usual (ours): nothing, `val:write`, `user:write` or both.
+    #[serde(default)]
+    pub grants: Scopes,
     /// When it runs (ours); scheduled vals only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
@@ -253,6 +257,9 @@ pub struct ValUpdate {
     /// Whether others may call it through `/v1/run` (ours).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callable: Option<bool>,
+    /// What its runs may do beside the usual (ours): `val:write`, `user:write` or both. Who grants it needs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grants: Option<Scopes>,
     /// When it runs from now on; `null` takes the schedule away.
     #[serde(
         default,
@@ -263,10 +270,27 @@ pub struct ValUpdate {
     pub schedule: Option<Option<NewSchedule>>,
 }
 
+/// What runs may not do unless their val grants it: change vals, and the account.
+pub fn withheld_scopes() -> Scopes {
+    [ScopeResource::Val, ScopeResource::User]
+        .map(|resource| Scope::new(resource, ScopeAction::Write))
+        .into_iter()
+        .collect()
+}
+
 impl ValUpdate {
     /// Each part that breaks a rule: the field's name and a sentence.
     pub fn problems(&self) -> Vec<(&'static str, &'static str)> {
         let mut problems = text_problems(None, self.readme.as_deref());
+        if self
+            .grants
+            .is_some_and(|grants| !grants.within(withheld_scopes()))
+        {
+            problems.push((
+                "grants",
+                "a val may be granted val:write and user:write: its runs have the rest",
+            ));
+        }
         problems.extend(self.schedule.iter().flatten().flat_map(NewSchedule::problems));
         problems
     }
@@ -442,7 +466,7 @@ mod tests {
             "url": "http://x/v/ada/hello",
             "links": {"self": "s", "versions": "v", "module": "m"},
             "readme": null, "likeCount": 0, "referenceCount": 0,
-            "versionCreatedAt": "2026-01-31T12:00:00.000Z", "callable": false,
+            "versionCreatedAt": "2026-01-31T12:00:00.000Z", "callable": false, "grants": [],
         });
         let val: ExtendedVal = serde_json::from_value(json.clone()).expect("a val");
         assert_eq!(serde_json::to_value(&val).expect("JSON"), json);

@@ -19,6 +19,7 @@ pub mod recorder;
 pub mod run_service;
 
 pub mod gateway;
+pub mod standard_library;
 pub mod static_app;
 
 mod app;

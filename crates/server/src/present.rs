@@ -124,6 +124,7 @@ impl Links {
             reference_count: 0,
             version_created_at: val.version_created_at,
             callable: val.callable,
+            grants: val.grants,
             schedule: val.schedule.as_ref().map(schedule),
         }
     }

@@ -143,8 +143,7 @@ impl RunService {
     pub async fn start(&self, val: &Arc<ValRecord>, call: Call) -> ApiResult<Started> {
         let program = self.inner.program(val);
         let record = val_record(val, &call);
-        self.start_program(program, Some(val.id), record, call.input)
-            .await
+        self.start_program(program, Some(val), record, call.input).await
     }
 
     /// Starts an evaluation for this user.
@@ -174,7 +173,7 @@ impl RunService {
     async fn start_program(
         &self,
         program: Program,
-        val_id: Option<ValId>,
+        val: Option<&ValRecord>,
         mut record: RunRecord,
         input: Input,
     ) -> ApiResult<Started> {
@@ -185,7 +184,7 @@ impl RunService {
         let environment = self
             .inner
             .environments
-            .of_run(owner, val_id, id, &secrets)
+            .of_run(owner, val, id, &secrets)
             .map_err(ApiError::Internal)?;
         let run = self.inner.recorder.begin(record).await?;
         let request = RunRequest {
@@ -286,7 +285,7 @@ impl Inner {
         {
             return Ok(warm);
         }
-        let made = self.environments.of_worker(val.owner.id, val.id, now, &secrets);
+        let made = self.environments.of_worker(val, now, &secrets);
         let (environment, expires) = made.map_err(ApiError::Internal)?;
         let warm = Arc::new(WarmVal {
             val: val.clone(),

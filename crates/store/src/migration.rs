@@ -4,6 +4,7 @@ mod m0001_runs;
 mod m0001_vals;
 mod m0002_blobs;
 mod m0003_secrets;
+mod m0004_grants;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait,
@@ -24,6 +25,7 @@ impl MigratorTrait for ValsMigrator {
             Box::new(m0001_vals::Migration),
             Box::new(m0002_blobs::Migration),
             Box::new(m0003_secrets::Migration),
+            Box::new(m0004_grants::Migration),
         ]
     }
 

@@ -9,7 +9,7 @@ mod names;
 use std::sync::Arc;
 
 use hamlet_models::{
-    Author, Privacy, Timestamp, UserId, Username, ValId, ValKind, ValName, ValUpdate, VersionNumber,
+    Author, Privacy, Scopes, Timestamp, UserId, Username, ValId, ValKind, ValName, ValUpdate, VersionNumber,
 };
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, IntoActiveModel,
@@ -22,6 +22,7 @@ use crate::{
     clock::now,
     entity::{deleted_val, user, val},
     error::is_unique_conflict,
+    rows as values,
     vals::rows::{Which, find_id, load_record, lock_head, of_id},
 };
 
@@ -42,6 +43,8 @@ pub struct ValRecord {
     pub readme: Option<String>,
     /// Whether others may call it through `/v1/run`.
     pub callable: bool,
+    /// What its runs may do beside the usual.
+    pub grants: Scopes,
     /// When it runs; vals of kind interval only.
     pub schedule: Option<ScheduleRecord>,
     /// The version whose code this is.
@@ -217,6 +220,9 @@ pub(crate) fn apply(row: &mut val::ActiveModel, update: &ValUpdate) {
     }
     if let Some(callable) = update.callable {
         row.callable.set_if_not_equals(callable);
+    }
+    if let Some(grants) = update.grants {
+        row.grants.set_if_not_equals(values::scopes_text(grants));
     }
     if let Some(schedule) = &update.schedule {
         let schedule = schedule.as_ref();

@@ -9,7 +9,13 @@ use crate::{
 };
 
 /// Where TypeScript and JavaScript is written by hand.
-const SCRIPTS: [&str; 4] = ["e2e", "editor", "crates/runtime/worker", "crates/xtask/src"];
+const SCRIPTS: [&str; 5] = [
+    "e2e",
+    "editor",
+    "crates/runtime/worker",
+    "crates/server/std",
+    "crates/xtask/src",
+];
 
 /// Checks format, types and lints; a warning is a failure.
 pub(crate) fn lint(project: &mut Project) -> Result<()> {

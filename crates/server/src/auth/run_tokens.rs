@@ -3,12 +3,12 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use hamlet_models::{RunId, Scope, Scopes, Timestamp, UserId};
+use hamlet_models::{RunId, Scope, Scopes, Timestamp, UserId, withheld_scopes};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use uuid::Uuid;
 
-use super::{RUN_WRITE, USER_WRITE, VAL_WRITE, secrets::TOKEN_PREFIX};
+use super::{RUN_WRITE, secrets::TOKEN_PREFIX};
 
 /// Issues and checks the tokens of runs.
 #[derive(Clone)]
@@ -44,13 +44,13 @@ impl RunTokens {
         Self { mac }
     }
 
-    /// A token for one run of this account: everything but changing vals and the account.
-    pub fn issue(&self, user_id: UserId, run_id: RunId, valid_for: Duration) -> String {
+    /// A token for one run of this account: everything but changing vals and the account, unless that is granted.
+    pub fn issue(&self, user_id: UserId, run_id: RunId, grants: Scopes, valid_for: Duration) -> String {
         let expires = now_seconds().saturating_add(valid_for.as_secs().max(1));
         self.sign(
             &RunGrant {
                 user_id,
-                scopes: run_scopes(),
+                scopes: run_scopes(grants),
                 run_id: Some(run_id),
             },
             expires,
@@ -58,12 +58,12 @@ impl RunTokens {
     }
 
     /// A token for a worker that serves many runs of this account: always the same for the same end.
-    pub fn issue_until(&self, user_id: UserId, expires: Timestamp) -> String {
+    pub fn issue_until(&self, user_id: UserId, grants: Scopes, expires: Timestamp) -> String {
         let expires = u64::try_from(expires.as_millis() / 1_000).unwrap_or_default();
         self.sign(
             &RunGrant {
                 user_id,
-                scopes: run_scopes(),
+                scopes: run_scopes(grants),
                 run_id: None,
             },
             expires,
@@ -122,8 +122,12 @@ impl RunTokens {
     }
 }
 
-fn run_scopes() -> Scopes {
-    Scopes::all().without(&[VAL_WRITE, USER_WRITE])
+fn run_scopes(grants: Scopes) -> Scopes {
+    let withheld: Vec<Scope> = withheld_scopes()
+        .iter()
+        .filter(|&scope| !grants.has(scope))
+        .collect();
+    Scopes::all().without(&withheld)
 }
 
 fn bits_of(scopes: Scopes) -> u16 {
@@ -150,7 +154,7 @@ fn now_seconds() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::VAL_READ;
+    use crate::auth::{USER_WRITE, VAL_READ, VAL_WRITE};
 
     fn user() -> UserId {
         UserId(Uuid::from_u128(7))
@@ -164,8 +168,8 @@ mod tests {
     fn a_workers_token_is_the_same_every_time_and_names_no_run() {
         let tokens = RunTokens::new();
         let end = Timestamp::from_millis(i64::try_from(now_seconds() + 60).expect("a time") * 1_000);
-        let token = tokens.issue_until(user(), end);
-        assert_eq!(token, tokens.issue_until(user(), end));
+        let token = tokens.issue_until(user(), Scopes::default(), end);
+        assert_eq!(token, tokens.issue_until(user(), Scopes::default(), end));
         let grant = tokens.verify(&token).expect("a good token");
         assert_eq!((grant.user_id, grant.run_id), (user(), None));
         assert!(grant.scopes.has(VAL_READ) && !grant.scopes.has(VAL_WRITE));
@@ -175,7 +179,7 @@ mod tests {
     fn a_run_may_do_everything_but_change_vals_and_the_account() {
         let tokens = RunTokens::new();
         let grant = tokens
-            .verify(&tokens.issue(user(), run(), Duration::from_secs(60)))
+            .verify(&tokens.issue(user(), run(), Scopes::default(), Duration::from_secs(60)))
             .expect("a good token");
         assert_eq!((grant.user_id, grant.run_id), (user(), Some(run())));
         for scope in Scope::all() {
@@ -185,11 +189,29 @@ mod tests {
     }
 
     #[test]
+    fn what_a_val_grants_its_run_may_do_too() {
+        let tokens = RunTokens::new();
+        let token = tokens.issue(
+            user(),
+            run(),
+            [VAL_WRITE].into_iter().collect(),
+            Duration::from_secs(60),
+        );
+        let scopes = tokens.verify(&token).expect("a good token").scopes;
+        assert!(scopes.has(VAL_WRITE) && scopes.has(VAL_READ) && !scopes.has(USER_WRITE));
+    }
+
+    #[test]
     fn another_process_a_changed_token_and_an_expired_one_are_refused() {
         let tokens = RunTokens::new();
-        let token = tokens.issue(user(), run(), Duration::from_secs(60));
+        let token = tokens.issue(user(), run(), Scopes::default(), Duration::from_secs(60));
         assert_eq!(RunTokens::new().verify(&token), None, "another key");
-        let other = tokens.issue(UserId(Uuid::from_u128(8)), run(), Duration::from_secs(60));
+        let other = tokens.issue(
+            UserId(Uuid::from_u128(8)),
+            run(),
+            Scopes::default(),
+            Duration::from_secs(60),
+        );
         let (payload, _) = other.split_once('.').expect("two parts");
         let (_, signature) = token.split_once('.').expect("two parts");
         assert_eq!(

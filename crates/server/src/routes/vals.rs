@@ -168,6 +168,9 @@ async fn update_val(
     user.must_have(VAL_WRITE)?;
     let val = state.store.get_val(val_id).await?;
     user.must_own(&val)?;
+    for scope in update.grants.unwrap_or_default().iter() {
+        user.must_have(scope)?;
+    }
     state.store.update_val(val_id, &update).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use hamlet_models::{RunId, SecretName, Timestamp, UserId, ValId};
-use hamlet_store::SecretRecord;
+use hamlet_store::{SecretRecord, ValRecord};
 
 use super::longest_run;
 use crate::{auth::RunTokens, config::Config, sealing::Sealing};
@@ -42,27 +42,29 @@ impl Environments {
     pub(super) fn of_run(
         &self,
         author: UserId,
-        val: Option<ValId>,
+        val: Option<&ValRecord>,
         run: RunId,
         secrets: &[SecretRecord],
     ) -> anyhow::Result<Environment> {
-        let token = self.tokens.issue(author, run, self.run_token_for);
-        self.with_token(token, author, val, secrets)
+        let grants = val.map(|val| val.grants).unwrap_or_default();
+        let token = self.tokens.issue(author, run, grants, self.run_token_for);
+        self.with_token(token, author, val.map(|val| val.id), secrets)
     }
 
     /// For a worker that serves many requests: the same until the time that is answered with it.
     pub(super) fn of_worker(
         &self,
-        author: UserId,
-        val: ValId,
+        val: &ValRecord,
         now: Timestamp,
         secrets: &[SecretRecord],
     ) -> anyhow::Result<(Environment, Timestamp)> {
         let renewed = (now.as_millis() / WORKER_TOKEN_MS + 1) * WORKER_TOKEN_MS;
-        let token = self
-            .tokens
-            .issue_until(author, Timestamp::from_millis(renewed + WORKER_TOKEN_MS));
-        let environment = self.with_token(token, author, Some(val), secrets)?;
+        let token = self.tokens.issue_until(
+            val.owner.id,
+            val.grants,
+            Timestamp::from_millis(renewed + WORKER_TOKEN_MS),
+        );
+        let environment = self.with_token(token, val.owner.id, Some(val.id), secrets)?;
         Ok((environment, Timestamp::from_millis(renewed)))
     }
 

@@ -1,4 +1,4 @@
-//! The vals that a val may import: those that its author may read.
+//! The vals that a val may import: those that its author may read, and the standard library.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use hamlet_models::{Privacy, UserId, ValId};
 use hamlet_runtime::{BoxError, ModuleSource, Program, ProgramKey, ValReference};
 use hamlet_store::{Store, StoreError, ValRecord};
 
-use crate::present::Links;
+use crate::{present::Links, standard_library};
 
 /// The vals of this instance as one author sees them.
 pub(super) struct AuthorModules {
@@ -22,6 +22,9 @@ impl AuthorModules {
     }
 
     async fn find(&self, reference: &ValReference) -> Result<Option<Program>, StoreError> {
+        if reference.username == standard_library::OWNER {
+            return Ok(standard_library::program(&self.links, &reference.name));
+        }
         let Some(val) = found(self.store.find_val(&reference.username, &reference.name).await)? else {
             return Ok(None);
         };

@@ -21,6 +21,7 @@ mod runs;
 
 mod gateway;
 mod modules;
+mod standard_library;
 
 mod blob;
 mod sqlite;

@@ -14,6 +14,8 @@ pub struct Model {
     pub kind: String,
     pub privacy: String,
     pub callable: bool,
+    /// Words with a space between.
+    pub grants: String,
     /// The latest version.
     pub version: i64,
     /// The number of the next save; never one that was given before.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hamlet_models::{Author, NewSchedule, NewVal, NewVersion, PutVal, UserId, ValKind};
+use hamlet_models::{Author, NewSchedule, NewVal, NewVersion, PutVal, Scopes, UserId, ValKind};
 use sea_orm::{
     DatabaseTransaction, EntityTrait, IntoActiveModel,
     sea_query::{Expr, ExprTrait, OnConflict},
@@ -14,7 +14,7 @@ use crate::{
     diff::all_lines,
     entity::{val, version},
     error::is_missing_parent,
-    rows::count,
+    rows::{count, scopes_text},
     vals::{
         ScheduleRecord, ValRecord,
         names::{TRIES, made_up_name},
@@ -106,6 +106,7 @@ fn new_insert(owner: Author, new: &NewVal) -> Insert {
         privacy: new.privacy.unwrap_or_default(),
         readme: new.readme.clone().filter(|readme| !readme.is_empty()),
         callable: false,
+        grants: Scopes::default(),
         schedule: schedule.map(|schedule| ScheduleRecord {
             cron: schedule.cron,
             timezone: schedule.timezone,
@@ -161,6 +162,7 @@ async fn insert_val_row(
         kind: record.kind.as_str().to_owned(),
         privacy: record.privacy.as_str().to_owned(),
         callable: record.callable,
+        grants: scopes_text(record.grants),
         version: 0,
         next_version: 1,
         created_at: record.created_at.as_millis(),

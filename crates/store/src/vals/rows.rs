@@ -55,6 +55,7 @@ impl Head {
             privacy: rows::privacy(&row.privacy)?,
             readme: row.readme,
             callable: row.callable,
+            grants: rows::scopes(&row.grants)?,
             schedule,
             version: rows::version(version)?,
             latest: rows::version(row.version)?,

@@ -1,0 +1,89 @@
+/** Blobs: bytes kept by key for one account, shared by all of its vals. */
+
+import { call, reason } from "https://esm.town/v/std/client";
+
+/** An entry of a list of blobs. */
+export interface BlobListItem {
+  key: string;
+  /** Bytes. */
+  size: number;
+  /** RFC 3339. */
+  lastModified: string;
+}
+
+/** A blob could not be read or written. */
+export class ValTownBlobError extends Error {
+  override name = "ValTownBlobError";
+}
+
+/** There is no blob of this key. */
+export class ValTownBlobNotFoundError extends ValTownBlobError {
+  override name = "ValTownBlobNotFoundError";
+}
+
+function path(key: string): string {
+  return `v1/blob/${encodeURIComponent(key)}`;
+}
+
+async function checked(response: Response, key?: string): Promise<Response> {
+  if (response.ok) return response;
+  const message = await reason(response);
+  if (response.status === 404 && key !== undefined) {
+    throw new ValTownBlobNotFoundError(`There is no blob ${JSON.stringify(key)}.`);
+  }
+  throw new ValTownBlobError(message);
+}
+
+/** The keys that begin with `prefix`, with sizes and times. */
+export async function list(prefix?: string): Promise<BlobListItem[]> {
+  const query = prefix ? `?prefix=${encodeURIComponent(prefix)}` : "";
+  const response = await checked(await call(`v1/blob${query}`));
+  return await response.json();
+}
+
+/** The blob as a response to stream or read; throws `ValTownBlobNotFoundError` where there is none. */
+export async function get(key: string): Promise<Response> {
+  return await checked(await call(path(key)), key);
+}
+
+/** Keeps bytes under a key, in place of what was there. */
+export async function set(key: string, value: BodyInit): Promise<void> {
+  const response = await checked(await call(path(key), { method: "POST", body: value }));
+  await response.body?.cancel();
+}
+
+/** Forgets a blob; throws `ValTownBlobNotFoundError` where there is none. */
+export async function remove(key: string): Promise<void> {
+  const response = await checked(await call(path(key), { method: "DELETE" }), key);
+  await response.body?.cancel();
+}
+
+/** The JSON value kept under a key; `undefined` where there is none. */
+// deno-lint-ignore no-explicit-any -- a caller names the type it expects
+export async function getJSON<T = any>(key: string): Promise<T | undefined> {
+  const response = await call(path(key));
+  if (response.status === 404) {
+    await response.body?.cancel();
+    return undefined;
+  }
+  return await (await checked(response, key)).json();
+}
+
+/** Keeps a value as JSON. */
+export async function setJSON(key: string, value: unknown): Promise<void> {
+  await set(key, JSON.stringify(value));
+}
+
+/** Copies a blob to another key. */
+export async function copy(previous: string, next: string): Promise<void> {
+  const source = await get(previous);
+  await set(next, await source.arrayBuffer());
+}
+
+/** Moves a blob to another key. */
+export async function move(previous: string, next: string): Promise<void> {
+  await copy(previous, next);
+  if (previous !== next) await remove(previous);
+}
+
+export const blob = { list, get, set, delete: remove, getJSON, setJSON, copy, move };

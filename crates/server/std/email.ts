@@ -1,0 +1,53 @@
+/** Outgoing mail. */
+
+import { call, reason } from "https://esm.town/v/std/client";
+
+/** An address alone, or with the name of whose it is. */
+export type Address = string | { email: string; name?: string };
+
+/** A file that goes with a message. */
+export interface Attachment {
+  filename: string;
+  /** In base64, or the bytes themselves. */
+  content: string | Uint8Array;
+  type?: string;
+  contentId?: string;
+  disposition?: "attachment" | "inline";
+}
+
+/** A message; `to` is the val's author unless it says otherwise. */
+export interface EmailOptions {
+  to?: Address | Address[];
+  cc?: Address | Address[];
+  bcc?: Address | Address[];
+  from?: Address;
+  replyTo?: Address;
+  replyToList?: Address[];
+  subject?: string;
+  text?: string;
+  html?: string;
+  attachments?: Attachment[];
+  headers?: Record<string, string>;
+}
+
+/** A message was refused. */
+export class EmailError extends Error {
+  override name = "EmailError";
+}
+
+/** Sends a message, or queues it; what comes back says which. */
+export async function email(options: EmailOptions): Promise<{ message: string }> {
+  const attachments = options.attachments?.map((attachment) => ({
+    ...attachment,
+    content: typeof attachment.content === "string" ? attachment.content : attachment.content.toBase64(),
+  }));
+  const response = await call("v1/email", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...options, attachments }),
+  });
+  if (!response.ok) throw new EmailError(await reason(response));
+  return await response.json();
+}
+
+export default email;
