@@ -3,6 +3,7 @@
 //! No input or output happens here, and every type compiles for the server and for the browser, so that one rule
 //! serves the address, the wire and the form. Field names and shapes follow the `/v1` contract.
 
+mod both;
 mod id;
 mod timestamp;
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{Author, RunId, Timestamp, ValId, ValName, VersionNumber};
+use crate::{Author, RunId, Timestamp, ValId, ValName, VersionNumber, both::Both};
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -192,7 +192,7 @@ pub struct BaseRun {
 
 /// A run with everything that was recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "Both<BaseRun, OfFullRun>")]
 pub struct FullRun {
     /// What lists show too.
     #[serde(flatten)]
@@ -213,6 +213,36 @@ pub struct FullRun {
     /// What an HTTP val answered to a request from its page (ours); `null` for other runs.
     #[serde(default)]
     pub response: Option<HttpResponse>,
+}
+
+/// What a full run has of its own.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfFullRun {
+    logs: Vec<LogLine>,
+    return_value: Option<serde_json::Value>,
+    args: Option<serde_json::Value>,
+    emails: Vec<serde_json::Value>,
+    truncated: Truncated,
+    #[serde(default)]
+    phases: RunPhases,
+    #[serde(default)]
+    response: Option<HttpResponse>,
+}
+
+impl From<Both<BaseRun, OfFullRun>> for FullRun {
+    fn from(Both(run, own): Both<BaseRun, OfFullRun>) -> Self {
+        Self {
+            run,
+            logs: own.logs,
+            return_value: own.return_value,
+            args: own.args,
+            emails: own.emails,
+            truncated: own.truncated,
+            phases: own.phases,
+            response: own.response,
+        }
+    }
 }
 
 impl std::ops::Deref for FullRun {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{Scopes, Timestamp, TokenId, TokenName};
+use crate::{Scopes, Timestamp, TokenId, TokenName, both::Both};
 
 /// A token as its owner sees it later; the secret is never shown again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -39,11 +39,23 @@ pub struct NewToken {
 
 /// A token just made: the only answer that ever holds the secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "Both<Token, OfCreatedToken>")]
 pub struct CreatedToken {
     /// The token as it will be listed.
     #[serde(flatten)]
     pub token: Token,
     /// The secret to send as `Authorization: Bearer …`; begins with `hmlt_`.
     pub secret: String,
+}
+
+/// What is told only once.
+#[derive(Deserialize)]
+struct OfCreatedToken {
+    secret: String,
+}
+
+impl From<Both<Token, OfCreatedToken>> for CreatedToken {
+    fn from(Both(token, OfCreatedToken { secret }): Both<Token, OfCreatedToken>) -> Self {
+        Self { token, secret }
+    }
 }

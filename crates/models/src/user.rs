@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{UserId, Username};
+use crate::{UserId, Username, both::Both};
 
 /// A user as everyone may see them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -33,7 +33,7 @@ pub struct UserLinks {
 
 /// The caller, with what only they may see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "Both<User, OfMe>")]
 pub struct Me {
     /// What everyone may see.
     #[serde(flatten)]
@@ -48,6 +48,30 @@ pub struct Me {
     /// Whether the user has a password (ours): one who came by the one-time link has none yet.
     #[serde(default)]
     pub has_password: bool,
+}
+
+/// What the caller sees of themselves beside.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfMe {
+    email: Option<String>,
+    tier: Option<String>,
+    #[serde(default)]
+    admin: bool,
+    #[serde(default)]
+    has_password: bool,
+}
+
+impl From<Both<User, OfMe>> for Me {
+    fn from(Both(user, own): Both<User, OfMe>) -> Self {
+        Self {
+            user,
+            email: own.email,
+            tier: own.tier,
+            admin: own.admin,
+            has_password: own.has_password,
+        }
+    }
 }
 
 /// A val's owner, in short.

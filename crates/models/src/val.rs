@@ -5,7 +5,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{
     Author, NewSchedule, RunId, RunStatus, Schedule, Scope, ScopeAction, ScopeResource, Scopes, Timestamp,
-    UserId, ValId, ValName, VersionNumber,
+    UserId, ValId, ValName, VersionNumber, both::Both,
 };
 
 /// The most characters that a val's code may have.
@@ -161,7 +161,7 @@ pub struct BasicVal {
 
 /// A val with everything there is to say of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "Both<BasicVal, OfExtendedVal>")]
 pub struct ExtendedVal {
     /// What lists show too.
     #[serde(flatten)]
@@ -183,6 +183,37 @@ pub struct ExtendedVal {
     /// When it runs (ours); scheduled vals only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
+}
+
+/// What an extended val has of its own.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfExtendedVal {
+    readme: Option<String>,
+    like_count: u64,
+    reference_count: u64,
+    version_created_at: Timestamp,
+    #[serde(default)]
+    callable: bool,
+    #[serde(default)]
+    grants: Scopes,
+    #[serde(default)]
+    schedule: Option<Schedule>,
+}
+
+impl From<Both<BasicVal, OfExtendedVal>> for ExtendedVal {
+    fn from(Both(val, own): Both<BasicVal, OfExtendedVal>) -> Self {
+        Self {
+            val,
+            readme: own.readme,
+            like_count: own.like_count,
+            reference_count: own.reference_count,
+            version_created_at: own.version_created_at,
+            callable: own.callable,
+            grants: own.grants,
+            schedule: own.schedule,
+        }
+    }
 }
 
 impl std::ops::Deref for ExtendedVal {
