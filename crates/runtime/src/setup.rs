@@ -1,6 +1,11 @@
 //! What has to be there before the first worker: a Deno that is new enough, an empty folder, the workers' own modules.
 
-use std::{fs, io, os::unix::fs::DirBuilderExt, path::PathBuf, process::Stdio};
+use std::{
+    fs, io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
 
 use tokio::process::Command;
 
@@ -11,17 +16,17 @@ const OLDEST_DENO: (u64, u64) = (2, 9);
 /// The system takes 107 bytes for the path of a Unix socket, and a worker's is this much longer than the work folder's.
 const LONGEST_WORK_DIR: usize = 107 - "/18446744073/socket".len();
 
-/// The workers' own modules, in the order of nothing: they import each other.
-const BOOTSTRAP: [(&str, &str); 9] = [
-    ("main", include_str!("../worker/main.ts")),
-    ("natives", include_str!("../worker/natives.ts")),
-    ("channel", include_str!("../worker/channel.ts")),
-    ("console", include_str!("../worker/console.ts")),
-    ("errors", include_str!("../worker/errors.ts")),
-    ("modules", include_str!("../worker/modules.ts")),
-    ("entry", include_str!("../worker/entry.ts")),
-    ("evaluate", include_str!("../worker/evaluate.ts")),
-    ("serve", include_str!("../worker/serve.ts")),
+/// The workers' own modules, each after those that it imports from.
+const BOOTSTRAP: [&str; 9] = [
+    include_str!("../worker/natives.ts"),
+    include_str!("../worker/channel.ts"),
+    include_str!("../worker/console.ts"),
+    include_str!("../worker/errors.ts"),
+    include_str!("../worker/modules.ts"),
+    include_str!("../worker/entry.ts"),
+    include_str!("../worker/evaluate.ts"),
+    include_str!("../worker/serve.ts"),
+    include_str!("../worker/main.ts"),
 ];
 
 /// The program that runs vals.
@@ -99,11 +104,45 @@ pub(crate) fn prepare(config: &RuntimeConfig) -> Result<PathBuf, RuntimeError> {
         .recursive(true)
         .create(work_dir)?;
     fs::create_dir_all(&config.cache_dir)?;
+    keep_no_storage(&config.cache_dir)?;
     let dir = work_dir.join("bootstrap");
     fs::create_dir(&dir)?;
-    for (name, source) in BOOTSTRAP {
-        let code = compile::strip_types(source).map_err(io::Error::other)?;
-        fs::write(dir.join(format!("{name}.mjs")), code.replace(".ts\";", ".mjs\";"))?;
-    }
+    let code = compile::strip_types(&as_one_module(&BOOTSTRAP)).map_err(io::Error::other)?;
+    fs::write(dir.join("main.mjs"), code)?;
     Ok(dir.join("main.mjs"))
+}
+
+/// Deno keeps what scripts store for their origin in its cache, where workers of different vals have the same origin.
+/// With a file in that folder's place nothing can be stored.
+fn keep_no_storage(cache_dir: &Path) -> io::Result<()> {
+    let storage = cache_dir.join("location_data");
+    match fs::remove_dir_all(&storage) {
+        Err(cause)
+            if !matches!(
+                cause.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Err(cause)
+        }
+        _ => fs::write(storage, ""),
+    }
+}
+
+/// Modules that import nothing but each other's names, as one that exports nothing: a val can import any module that is
+/// loaded already, and so must not find the worker's own functions there.
+fn as_one_module(sources: &[&str]) -> String {
+    let mut whole = String::new();
+    for source in sources {
+        let mut in_import = false;
+        for line in source.lines() {
+            in_import |= line.starts_with("import ");
+            if !in_import {
+                whole.push_str(line.strip_prefix("export ").unwrap_or(line));
+                whole.push('\n');
+            }
+            in_import &= !line.ends_with(".ts\";");
+        }
+    }
+    whole
 }

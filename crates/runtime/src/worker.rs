@@ -75,8 +75,8 @@ pub(crate) struct Worker {
     exit: watch::Sender<Option<Exit>>,
     waited_for: AtomicBool,
     engine_gave_up: AtomicBool,
-    /// Empty lines of standard error that may yet turn out to be the engine's.
-    held_lines: AtomicU64,
+    /// Lines of standard error that may yet turn out to be the engine's.
+    held_lines: Mutex<Vec<String>>,
     /// What its CPU clock showed when it was given its job, in nanoseconds.
     pub(crate) cpu_given: AtomicU64,
     /// When it must be gone, if that is known: it has been retired.

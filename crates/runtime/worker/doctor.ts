@@ -15,10 +15,22 @@ const tries: [layer: string, what: string, attempt: () => unknown][] = [
   ["ports", "listening on a port", () => Deno.listen({ hostname: "127.0.0.1", port: 0 }).close()],
   // A signal that changes nothing, should it arrive.
   ["signals", "a signal to the server", () => Deno.kill(given.server, "SIGCONT")],
-  ["programs", "starting a program", () => new Deno.Command(given.deno, { args: ["--version"] }).outputSync()],
+  [
+    "programs",
+    "starting a program",
+    () => new Deno.Command(given.deno, { args: ["--version"] }).outputSync(),
+  ],
   ["ipv6", "connecting to ::1", () => soon(Deno.connect({ hostname: "::1", port: given.port }))],
-  ["permissions", "connecting to 127.0.0.1", () => soon(Deno.connect({ hostname: "127.0.0.1", port: given.port }))],
-  ["permissions", "connecting to localhost", () => soon(Deno.connect({ hostname: "localhost", port: given.port }))],
+  [
+    "permissions",
+    "connecting to 127.0.0.1",
+    () => soon(Deno.connect({ hostname: "127.0.0.1", port: given.port })),
+  ],
+  [
+    "permissions",
+    "connecting to localhost",
+    () => soon(Deno.connect({ hostname: "localhost", port: given.port })),
+  ],
   ["permissions", "fetching from 127.0.0.1", () => soon(fetch(`http://127.0.0.1:${given.port}/`))],
   [
     "permissions",

@@ -16,9 +16,8 @@ const queueTask = queueMicrotask;
 
 /** The environment is the job's and nothing of the host's. */
 function setEnvironment(variables: [string, string][]) {
-  // Deno reads the address of the npm registry, where the host has one of its own, when a package is first asked for.
-  const names = Object.keys(env.toObject()).filter((name) => name !== "NPM_CONFIG_REGISTRY");
-  for (const name of names) env.delete(name);
+  // What Deno has to read later, as the address of an npm registry, is not seen here and stays.
+  for (const name of Object.keys(env.toObject())) env.delete(name);
   for (const [name, value] of variables) {
     try {
       env.set(name, value);

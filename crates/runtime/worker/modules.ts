@@ -18,9 +18,19 @@ interface Asked {
   reject(error: unknown): void;
 }
 
+/** So many are asked for at once, others wait; the host ends a worker that asks for many more. */
+const mostOpen = 32;
+
+interface Waiting {
+  go(): void;
+  next: Waiting | undefined;
+}
+
 const asked = new NativeMap<number, Asked>();
 let count = 0;
 let open = 0;
+let firstWaiting: Waiting | undefined;
+let lastWaiting: Waiting | undefined;
 
 /** What Deno loads itself; everything else may mean a val. */
 const direct = ["npm:", "jsr:", "node:", "data:", "blob:"];
@@ -34,12 +44,28 @@ function isDirect(specifier: string): boolean {
 
 function ask(importer: string, specifier: string): Promise<string> {
   return new NativePromise((resolve, reject) => {
-    const id = count++;
-    mapSet(asked, id, { resolve, reject });
-    open += 1;
-    stayForHost(true);
-    send(`{"type":"import","id":${id},"importer":${quote(importer)},"specifier":${quote(specifier)}}`);
+    const go = () => {
+      const id = count++;
+      mapSet(asked, id, { resolve, reject });
+      open += 1;
+      stayForHost(true);
+      send(`{"type":"import","id":${id},"importer":${quote(importer)},"specifier":${quote(specifier)}}`);
+    };
+    if (open < mostOpen) return go();
+    const waiting = { go, next: undefined };
+    if (lastWaiting === undefined) firstWaiting = waiting;
+    else lastWaiting.next = waiting;
+    lastWaiting = waiting;
   });
+}
+
+/** The one that has waited longest asks now. */
+function askNext() {
+  const next = firstWaiting;
+  if (next === undefined) return;
+  firstWaiting = next.next;
+  if (firstWaiting === undefined) lastWaiting = undefined;
+  next.go();
 }
 
 /** The host's answer to an import that was asked for. */
@@ -48,6 +74,7 @@ export function answer(message: { id: number; url?: string; error?: string }) {
   if (waiting === undefined) return;
   mapDelete(asked, message.id);
   open -= 1;
+  askNext();
   stayForHost(open > 0);
   if (message.url === undefined) waiting.reject(new NativeTypeError(message.error));
   else waiting.resolve(message.url);

@@ -6,8 +6,9 @@ use nix::sys::resource::{Resource, setrlimit};
 const OPEN_FILES: u64 = 2048;
 /// The largest file that a worker may write, in bytes.
 const FILE_BYTES: u64 = 256 << 20;
-/// What the engine maps to write to beside the memory that a val may hold; with much less it can't start threads.
-const ENGINE_BYTES: u64 = 1792 << 20;
+/// What the engine maps to write to, used or not, beside the memory that a val may hold: 536 MB for itself, and as much
+/// for each thread that a val starts (`new Worker`), of which there may be four.
+const ENGINE_BYTES: u64 = 3 << 30;
 
 /// The limits of a worker that may hold so many megabytes. There is none for the number of processes: the system counts
 /// it for all processes of a user together, and a worker can't start any.

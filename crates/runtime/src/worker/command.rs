@@ -13,10 +13,15 @@ use crate::{LAUNCH, RuntimeConfig, sandbox::Lock};
 /// Addresses that no val reaches: this machine, private networks, link-local ones with the cloud's metadata, and
 /// multicast. Deno checks them against the address that a name resolved to.
 const PRIVATE_ADDRESSES: &str = "127.0.0.0/8,0.0.0.0/8,10.0.0.0/8,100.64.0.0/10,169.254.0.0/16,172.16.0.0/12,\
-                                 192.168.0.0/16,224.0.0.0/3,[::1],[::]";
+                                 192.0.0.0/24,192.168.0.0/16,198.18.0.0/15,224.0.0.0/3,[::1],[::]";
 
 /// The origin under which vals are known everywhere: a remote module's import of it must not leave the instance.
 const PUBLIC_HOST: &str = "esm.town";
+
+/// Variables by which Deno's own requests for modules are led elsewhere: neither a val nor its author sets them, or they
+/// would lead to addresses that no val reaches.
+const LEADING: &str = "HTTP_PROXY,http_proxy,HTTPS_PROXY,https_proxy,ALL_PROXY,all_proxy,NO_PROXY,no_proxy,\
+                       NPM_CONFIG_REGISTRY,npm_config_registry,JSR_URL";
 
 /// What Deno itself lets a process do.
 pub(crate) enum Permissions {
@@ -103,6 +108,7 @@ impl Launch {
         match permissions {
             Permissions::Val => command
                 .arg("--allow-env")
+                .arg(format!("--ignore-env={LEADING}"))
                 .arg(format!("--allow-read={}/", dir.display()))
                 .arg(format!("--allow-write={}/", dir.display()))
                 .args(["--allow-net", "--allow-import"])

@@ -1,6 +1,6 @@
 //! What a worker writes: the frames of its console and its outcome, and what the val writes past the console.
 
-use std::sync::{Arc, PoisonError, atomic::Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError, atomic::Ordering};
 
 use hamlet_models::{LogLevel, LogStream};
 
@@ -12,6 +12,8 @@ use crate::live_run::LiveRun;
 
 /// Imports at run time that may be open at once.
 const OPEN_IMPORTS: u64 = 64;
+/// The engine's last words begin with so many lines at most that any program might print.
+const LINES_BEFORE_LAST_WORDS: usize = 3;
 
 impl Worker {
     /// Reads all that it has written up to now: what a val printed before its answer belongs before the run's end.
@@ -110,10 +112,10 @@ impl Worker {
                 if self.engine_gave_up.load(Ordering::Relaxed) || self.is_engine_giving_up(&text) {
                     return;
                 }
-                if text.is_empty() {
-                    // The engine's last words begin with an empty line; it is the val's own if they don't follow.
-                    self.held_lines.fetch_add(1, Ordering::Relaxed);
-                    return;
+                let held = self.held().len();
+                if (text.is_empty() || text == "#") && held < LINES_BEFORE_LAST_WORDS {
+                    // It is the val's own if they don't follow.
+                    return self.held().push(text.into_owned());
                 }
                 self.give_held_lines();
                 LogLevel::Error
@@ -130,9 +132,13 @@ impl Worker {
     }
 
     fn give_held_lines(&self) {
-        for _ in 0..self.held_lines.swap(0, Ordering::Relaxed) {
-            self.give_raw(LogLevel::Error, LogStream::Stderr, String::new());
+        for line in std::mem::take(&mut *self.held()) {
+            self.give_raw(LogLevel::Error, LogStream::Stderr, line);
         }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Vec<String>> {
+        self.held_lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the line begins what the engine writes when it has no memory left; nothing after it is the val's.

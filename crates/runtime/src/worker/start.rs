@@ -111,7 +111,7 @@ impl Worker {
             exit: watch::Sender::new(None),
             waited_for: AtomicBool::new(false),
             engine_gave_up: AtomicBool::new(false),
-            held_lines: AtomicU64::new(0),
+            held_lines: Mutex::default(),
             cpu_given: AtomicU64::new(0),
             last_moment: OnceLock::new(),
             cpu_seen: AtomicU64::new(0),

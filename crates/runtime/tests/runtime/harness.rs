@@ -378,6 +378,16 @@ struct Echo;
 impl ApiChannel for Echo {
     fn call(&self, request: http::Request<Body>) -> BoxFuture<'static, http::Response<Body>> {
         async move {
+            if let Some(port) = request.uri().path().strip_prefix("/redirect/") {
+                let empty = Full::new(Bytes::new())
+                    .map_err(|never| match never {})
+                    .boxed_unsync();
+                return http::Response::builder()
+                    .status(302)
+                    .header("location", format!("http://127.0.0.1:{port}/"))
+                    .body(empty)
+                    .expect("a response");
+            }
             let (parts, body) = request.into_parts();
             let token = parts
                 .headers

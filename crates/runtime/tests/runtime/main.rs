@@ -4,6 +4,7 @@
 mod harness;
 mod vals;
 
+mod hostile;
 mod http;
 mod limits;
 mod sandbox;

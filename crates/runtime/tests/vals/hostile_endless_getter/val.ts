@@ -1,0 +1,6 @@
+console.log("before");
+throw {
+  get message(): string {
+    for (;;);
+  },
+};

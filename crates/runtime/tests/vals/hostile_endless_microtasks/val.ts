@@ -1,0 +1,3 @@
+console.log("before");
+const again = (): Promise<void> => Promise.resolve().then(again);
+await again();

@@ -1,0 +1,2 @@
+console.log("before");
+/^(\w+\s?)*$/.test("a".repeat(60) + "!");

@@ -1,0 +1,8 @@
+throw new Proxy(() => {}, {
+  get() {
+    throw new Error("no name");
+  },
+  getPrototypeOf() {
+    throw new Error("no prototype");
+  },
+});
