@@ -15,10 +15,19 @@ pub struct Schedule {
     pub timezone: String,
     /// Whether it is held back.
     pub paused: bool,
+    /// Whether a tick that was missed while the instance was down runs once when it is back.
+    #[serde(default)]
+    pub catch_up: bool,
+    /// Whether a tick runs also while the run of the last one goes on; else it waits.
+    #[serde(default)]
+    pub overlap: bool,
     /// When it runs next; `null` while it is paused.
     pub next_run_at: Option<Timestamp>,
     /// When it last ran; `null` before the first time.
     pub last_run_at: Option<Timestamp>,
+    /// The next five ticks; none while it is paused.
+    #[serde(default)]
+    pub next_ticks: Vec<Timestamp>,
 }
 
 /// A schedule to set.
@@ -33,6 +42,12 @@ pub struct NewSchedule {
     /// Whether to hold it back.
     #[serde(default)]
     pub paused: bool,
+    /// Whether a tick that is missed while the instance is down shall run once when it is back.
+    #[serde(default)]
+    pub catch_up: bool,
+    /// Whether a tick shall run also while the run of the last one goes on; else it waits.
+    #[serde(default)]
+    pub overlap: bool,
 }
 
 impl NewSchedule {
@@ -99,6 +114,8 @@ mod tests {
             cron: cron.into(),
             timezone: timezone.into(),
             paused: false,
+            catch_up: false,
+            overlap: false,
         };
         schedule.problems().into_iter().map(|(path, _)| path).collect()
     }

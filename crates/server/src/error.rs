@@ -9,7 +9,7 @@ use axum::{
 };
 use hamlet_models::{Problem, ProblemCode, ProblemDetail, Scope};
 use hamlet_runtime::RuntimeError;
-use hamlet_store::{SqlError, StoreError};
+use hamlet_store::{InvalidSchedule, SqlError, StoreError};
 use utoipa::{
     IntoResponses, ToSchema,
     openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder},
@@ -229,6 +229,12 @@ impl From<SqlError> for ApiError {
             SqlError::Refused(_) | SqlError::ReadOnly => Self::invalid("statement", error.to_string()),
             SqlError::Unusable(_) => Self::Internal(error.into()),
         }
+    }
+}
+
+impl From<InvalidSchedule> for ApiError {
+    fn from(error: InvalidSchedule) -> Self {
+        Self::invalid(error.path, error.sentence)
     }
 }
 

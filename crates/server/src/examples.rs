@@ -59,6 +59,8 @@ pub(crate) fn examples() -> impl Iterator<Item = NewVal> {
         schedule: example.cron.map(|cron| NewSchedule {
             cron: cron.to_owned(),
             timezone: "UTC".to_owned(),
+            catch_up: false,
+            overlap: false,
             paused: false,
         }),
     })

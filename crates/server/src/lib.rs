@@ -17,6 +17,7 @@ pub mod state;
 pub mod failure;
 pub mod recorder;
 pub mod run_service;
+pub mod scheduler;
 
 pub mod gateway;
 pub mod standard_library;

@@ -8,10 +8,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use hamlet_models::{
-    BasicVal, ExtendedVal, Me, Page, PageLinks, PageQuery, Privacy, Schedule, User, UserLinks, Username,
-    ValKind, ValLinks, ValName,
+    BasicVal, ExtendedVal, Me, Page, PageLinks, PageQuery, Privacy, Schedule, Timestamp, User, UserLinks,
+    Username, ValKind, ValLinks, ValName,
 };
-use hamlet_store::{ScheduleRecord, Slice, UserRecord, ValRecord};
+use hamlet_store::{ScheduleRecord, Slice, Ticks, UserRecord, ValRecord};
 use serde::Serialize;
 
 use crate::{
@@ -20,6 +20,9 @@ use crate::{
     gateway,
     state::AppState,
 };
+
+/// How many of the next ticks of a schedule are shown.
+const SHOWN_TICKS: usize = 5;
 
 /// Writes addresses as the client reaches this instance.
 #[derive(Clone, Debug)]
@@ -181,9 +184,19 @@ fn schedule(schedule: &ScheduleRecord) -> Schedule {
         cron: schedule.cron.clone(),
         timezone: schedule.timezone.clone(),
         paused: schedule.paused,
-        next_run_at: None,
+        catch_up: schedule.catch_up,
+        overlap: schedule.overlap,
+        next_run_at: schedule.next_run_at,
         last_run_at: schedule.last_run_at,
+        next_ticks: next_ticks(schedule),
     }
+}
+
+fn next_ticks(schedule: &ScheduleRecord) -> Vec<Timestamp> {
+    let ticks = Ticks::parse(&schedule.cron, &schedule.timezone);
+    let next = schedule.next_run_at.zip(ticks.ok());
+    next.map(|(next, ticks)| ticks.from(next, SHOWN_TICKS))
+        .unwrap_or_default()
 }
 
 /// A val as an answer, with its version as `ETag`: what a client sends back as `If-Match`.

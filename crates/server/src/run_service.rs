@@ -420,6 +420,6 @@ fn new_record(owner: Author, call: &Call) -> RunRecord {
 }
 
 /// How long a run may take in all, waiting for a place and ending included.
-fn longest_run(limits: &Limits) -> Duration {
+pub(crate) fn longest_run(limits: &Limits) -> Duration {
     Duration::from_secs(limits.wall_seconds.saturating_add(60))
 }

@@ -25,6 +25,7 @@ use crate::{
     error::ApiError,
     recorder::{Recorder, Retention},
     run_service::RunService,
+    scheduler::Scheduler,
     sealing::Sealing,
     state::AppState,
 };
@@ -38,6 +39,8 @@ pub struct Server {
     pub app: App,
     /// What its handlers reach.
     pub state: AppState,
+    /// Runs scheduled vals; looks for none before it is started.
+    pub scheduler: Scheduler,
     recorder: Recorder,
     runtime: Option<Runtime>,
     /// Deleted when the server is dropped.
@@ -76,10 +79,13 @@ impl Server {
             runtime.clone(),
         );
         sweep(store.clone());
+        let alone = config.database_url.is_none();
+        let scheduler = Scheduler::new(store.clone(), runs.clone(), &config.limits, alone);
         let state = AppState::new(config, store, runs, run_tokens);
         Ok(Self {
             app: App::new(state.clone()),
             state,
+            scheduler,
             recorder,
             runtime,
             _work_folder: None,
@@ -93,9 +99,11 @@ impl Server {
 
     /// Lets runs end for as long as `grace`, keeps what they left, and closes the store.
     pub async fn shutdown(self, grace: Duration) -> anyhow::Result<()> {
+        self.scheduler.stop();
         if let Some(runtime) = &self.runtime {
             runtime.shutdown(grace).await;
         }
+        self.scheduler.ended().await;
         self.recorder.shutdown().await;
         Ok(self.state.store.close().await?)
     }

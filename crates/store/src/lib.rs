@@ -8,6 +8,7 @@ mod error;
 mod store;
 
 mod runs;
+mod schedules;
 mod secrets;
 mod sessions;
 mod tokens;
@@ -33,6 +34,7 @@ pub use account_databases::{AccountDatabases, SqlError};
 pub use blobs::{BlobContent, BlobUpload};
 pub use error::StoreError;
 pub use runs::{RunRecord, RunScope, RunWrite};
+pub use schedules::{ClaimedTick, DueTick, InvalidSchedule, Ticks};
 pub use secrets::SecretRecord;
 pub use store::{SecretHash, Slice, Store, StoreConfig, StoreRole, hash_secret};
 pub use tokens::TokenGrant;

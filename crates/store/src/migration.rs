@@ -5,6 +5,7 @@ mod m0001_vals;
 mod m0002_blobs;
 mod m0003_secrets;
 mod m0004_grants;
+mod m0005_schedules;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait,
@@ -26,6 +27,7 @@ impl MigratorTrait for ValsMigrator {
             Box::new(m0002_blobs::Migration),
             Box::new(m0003_secrets::Migration),
             Box::new(m0004_grants::Migration),
+            Box::new(m0005_schedules::Migration),
         ]
     }
 

@@ -23,6 +23,7 @@ use crate::{
     entity::{deleted_val, user, val},
     error::is_unique_conflict,
     rows as values,
+    schedules::{is_replanned, plan},
     vals::rows::{Which, find_id, load_record, lock_head, of_id},
 };
 
@@ -77,6 +78,12 @@ pub struct ScheduleRecord {
     pub timezone: String,
     /// Whether it is held back.
     pub paused: bool,
+    /// Whether a tick that was missed while no server was there runs once.
+    pub catch_up: bool,
+    /// Whether a tick runs also while the run of the last one goes on.
+    pub overlap: bool,
+    /// When it runs next; none while it is paused.
+    pub next_run_at: Option<Timestamp>,
     /// When it last ran; none before the first time.
     pub last_run_at: Option<Timestamp>,
 }
@@ -232,6 +239,13 @@ pub(crate) fn apply(row: &mut val::ActiveModel, update: &ValUpdate) {
             .set_if_not_equals(schedule.map(|schedule| schedule.timezone.clone()));
         row.paused
             .set_if_not_equals(schedule.is_some_and(|schedule| schedule.paused));
+        row.catch_up
+            .set_if_not_equals(schedule.is_some_and(|schedule| schedule.catch_up));
+        row.overlap
+            .set_if_not_equals(schedule.is_some_and(|schedule| schedule.overlap));
+    }
+    if is_replanned(row) {
+        plan(row, now());
     }
 }
 

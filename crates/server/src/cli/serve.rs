@@ -47,6 +47,7 @@ impl Serve {
 
         let server = Server::start(config.clone(), store.clone()).await?;
         first_start::make_owner(&store).await?;
+        server.scheduler.start();
 
         let url = config.own_url();
         let sandbox = server.sandbox();

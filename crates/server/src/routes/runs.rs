@@ -100,7 +100,14 @@ async fn create_run(
                 parent_id: user.run_id(),
                 input: input_of(&val, new.args),
             };
-            state.runs.start(&val, call).await?.run
+            let run = state.runs.start(&val, call).await?.run;
+            if val.kind == ValKind::Interval {
+                state
+                    .store
+                    .set_schedule_ran(val_id, run.record().started_at)
+                    .await?;
+            }
+            run
         }
         ValKind::Email => {
             let message =

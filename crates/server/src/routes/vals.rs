@@ -2,10 +2,10 @@
 
 use axum::{Json, extract::State, http::StatusCode};
 use hamlet_models::{
-    ExtendedVal, NewVal, Page, PageLinks, PageQuery, Privacy, PutVal, Timestamp, UserId, ValFilter, ValId,
-    ValUpdate,
+    ExtendedVal, NewSchedule, NewVal, Page, PageLinks, PageQuery, Privacy, PutVal, Timestamp, UserId,
+    ValFilter, ValId, ValUpdate,
 };
-use hamlet_store::ValScope;
+use hamlet_store::{Ticks, ValScope};
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -37,6 +37,7 @@ async fn create_val(
     ApiCode(new): ApiCode<NewVal>,
 ) -> ApiResult<ValAnswer> {
     user.must_have(VAL_WRITE)?;
+    check_schedule(new.schedule.as_ref())?;
     let val = state.store.create_val(user.id(), &new).await?;
     Ok(ValAnswer(links.extended_val(&val)))
 }
@@ -168,11 +169,20 @@ async fn update_val(
     user.must_have(VAL_WRITE)?;
     let val = state.store.get_val(val_id).await?;
     user.must_own(&val)?;
+    check_schedule(update.schedule.as_ref().and_then(Option::as_ref))?;
     for scope in update.grants.unwrap_or_default().iter() {
         user.must_have(scope)?;
     }
     state.store.update_val(val_id, &update).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Refuses a schedule that has the right shape and yet no meaning.
+fn check_schedule(schedule: Option<&NewSchedule>) -> ApiResult<()> {
+    if let Some(NewSchedule { cron, timezone, .. }) = schedule {
+        Ticks::parse(cron, timezone)?;
+    }
+    Ok(())
 }
 
 /// Deletes a val with its versions and runs. It is gone at once, and its name is free again.

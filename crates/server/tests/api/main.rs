@@ -18,6 +18,7 @@ mod eval;
 mod recorder;
 mod run;
 mod runs;
+mod schedules;
 
 mod gateway;
 mod modules;

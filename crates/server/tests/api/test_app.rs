@@ -29,7 +29,7 @@ pub(crate) struct TestApp {
     pub(crate) app: App,
     pub(crate) store: Store,
     // Kept for its parts, which end when it is dropped.
-    server: Server,
+    pub(crate) server: Server,
     _folder: TempDir,
 }
 

@@ -26,6 +26,12 @@ pub struct Model {
     pub cron: Option<String>,
     pub timezone: Option<String>,
     pub paused: bool,
+    pub catch_up: bool,
+    pub overlap: bool,
+    /// The tick that is to run next; set while it runs by itself.
+    pub next_run_at: Option<i64>,
+    /// Until when the tick that was claimed last keeps the next from running.
+    pub running_until: Option<i64>,
     pub last_run_at: Option<i64>,
     pub readme: Option<String>,
 }

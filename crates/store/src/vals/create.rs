@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use hamlet_models::{Author, NewSchedule, NewVal, NewVersion, PutVal, Scopes, UserId, ValKind};
+use hamlet_models::{Author, NewSchedule, NewVal, NewVersion, PutVal, Scopes, Timestamp, UserId, ValKind};
 use sea_orm::{
     DatabaseTransaction, EntityTrait, IntoActiveModel,
     sea_query::{Expr, ExprTrait, OnConflict},
 };
 
 use crate::{
-    Store, StoreError,
+    Store, StoreError, Ticks,
     clock::new_id,
     diff::all_lines,
     entity::{val, version},
@@ -108,9 +108,12 @@ fn new_insert(owner: Author, new: &NewVal) -> Insert {
         callable: false,
         grants: Scopes::default(),
         schedule: schedule.map(|schedule| ScheduleRecord {
+            next_run_at: next_tick(&schedule, created_at),
             cron: schedule.cron,
             timezone: schedule.timezone,
             paused: schedule.paused,
+            catch_up: schedule.catch_up,
+            overlap: schedule.overlap,
             last_run_at: None,
         }),
         version: 0,
@@ -125,6 +128,12 @@ fn new_insert(owner: Author, new: &NewVal) -> Insert {
         made_up: new.name.is_none(),
         schedule: new.schedule.clone(),
     }
+}
+
+/// When a schedule that is set now ticks first.
+fn next_tick(schedule: &NewSchedule, now: Timestamp) -> Option<Timestamp> {
+    let ticks = Ticks::parse(&schedule.cron, &schedule.timezone).ok()?;
+    ticks.next(now, now).filter(|_| !schedule.paused)
 }
 
 /// The random part of an id.
@@ -170,6 +179,14 @@ async fn insert_val_row(
         cron: schedule.map(|schedule| schedule.cron.clone()),
         timezone: schedule.map(|schedule| schedule.timezone.clone()),
         paused: schedule.is_some_and(|schedule| schedule.paused),
+        catch_up: schedule.is_some_and(|schedule| schedule.catch_up),
+        overlap: schedule.is_some_and(|schedule| schedule.overlap),
+        next_run_at: record
+            .schedule
+            .as_ref()
+            .and_then(|schedule| schedule.next_run_at)
+            .map(Timestamp::as_millis),
+        running_until: None,
         last_run_at: None,
         readme: record.readme.clone(),
     };

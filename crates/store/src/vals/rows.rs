@@ -42,6 +42,9 @@ impl Head {
                 cron,
                 timezone: row.timezone.unwrap_or_else(|| "UTC".to_owned()),
                 paused: row.paused,
+                catch_up: row.catch_up,
+                overlap: row.overlap,
+                next_run_at: row.next_run_at.map(rows::time),
                 last_run_at: row.last_run_at.map(rows::time),
             });
         Ok(ValRecord {

@@ -18,6 +18,7 @@ mod runs;
 
 mod account_databases;
 mod blobs;
+mod schedules;
 
 mod concurrency;
 mod crash;

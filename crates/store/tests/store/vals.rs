@@ -16,6 +16,8 @@ fn schedule(cron: &str) -> NewSchedule {
         cron: cron.into(),
         timezone: "Europe/Berlin".into(),
         paused: false,
+        catch_up: false,
+        overlap: false,
     }
 }
 

@@ -1,0 +1,198 @@
+//! Runs scheduled vals when their time comes. What is due and who runs it is decided in the store, so that any number
+//! of servers may look; the time is given, so that a test can say what it is.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use hamlet_models::{Limits, Timestamp, Trigger, UserId};
+use hamlet_runtime::Input;
+use hamlet_store::{ClaimedTick, DueTick, Store};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::{MissedTickBehavior, interval},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    clock,
+    error::ApiResult,
+    run_service::{Call, RunService, Started, longest_run},
+};
+
+/// How often to look for ticks that are due.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// A tick that is later than this when the server starts was missed.
+const MISSED_AFTER_MS: i64 = 60_000;
+/// The most ticks that one look starts.
+const AT_ONCE: u64 = 100;
+
+/// Starts the runs of schedules; a cheap handle.
+#[derive(Clone)]
+pub struct Scheduler {
+    parts: Arc<Parts>,
+}
+
+struct Parts {
+    store: Store,
+    runs: RunService,
+    /// Whether no other server has this store.
+    alone: bool,
+    longest_run_ms: i64,
+    /// Schedules take half of the places for runs, in all and of one user: a tick that finds none waits for the next look.
+    places: Arc<Semaphore>,
+    user_places: u32,
+    of_users: Mutex<HashMap<UserId, u32>>,
+    going_on: TaskTracker,
+    end: CancellationToken,
+}
+
+impl Scheduler {
+    /// One that starts nothing by itself before [`Scheduler::start`].
+    pub fn new(store: Store, runs: RunService, limits: &Limits, alone: bool) -> Self {
+        let places = (limits.instance_runs / 2).max(1);
+        Self {
+            parts: Arc::new(Parts {
+                store,
+                runs,
+                alone,
+                longest_run_ms: i64::try_from(longest_run(limits).as_millis()).unwrap_or(i64::MAX),
+                places: Arc::new(Semaphore::new(usize::try_from(places).unwrap_or(usize::MAX))),
+                user_places: (limits.user_runs / 2).max(1),
+                of_users: Mutex::default(),
+                going_on: TaskTracker::new(),
+                end: CancellationToken::new(),
+            }),
+        }
+    }
+
+    /// Looks for ticks that are due from now on, until it is stopped.
+    pub fn start(&self) {
+        let scheduler = self.clone();
+        self.parts.going_on.spawn(async move {
+            let end = scheduler.parts.end.clone();
+            end.run_until_cancelled(scheduler.serve()).await;
+        });
+    }
+
+    async fn serve(&self) {
+        if let Err(error) = self.resume(clock::now()).await {
+            tracing::error!(%error, "the schedules could not be resumed");
+        }
+        let mut looks = interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            looks.tick().await;
+            if let Err(error) = self.run_due(clock::now()).await {
+                tracing::error!(%error, "schedules could not be run");
+            }
+        }
+    }
+
+    /// Deals with what happened while no server was there.
+    pub async fn resume(&self, now: Timestamp) -> ApiResult<()> {
+        let missed_before = Timestamp::from_millis(now.as_millis() - MISSED_AFTER_MS);
+        Ok(self
+            .parts
+            .store
+            .resume_schedules(now, missed_before, self.parts.alone)
+            .await?)
+    }
+
+    /// Starts a run for each tick that is due at this time; answers how many those are.
+    pub async fn run_due(&self, now: Timestamp) -> ApiResult<usize> {
+        let mut started = 0;
+        for tick in self.parts.store.list_due_ticks(now, AT_ONCE).await? {
+            let Some(place) = self.place(tick.owner) else {
+                continue;
+            };
+            let until = Timestamp::from_millis(now.as_millis().saturating_add(self.parts.longest_run_ms));
+            let Some(claim) = self.parts.store.claim_tick(tick, now, until).await? else {
+                continue;
+            };
+            started += 1;
+            match self.begin(&claim.tick).await {
+                Ok(run) => self.attend(run, claim, place),
+                Err(error) => {
+                    tracing::warn!(%error, val.id = %claim.tick.val_id, "a tick could not be started: it is tried again");
+                    self.parts.store.return_tick(&claim).await?;
+                }
+            }
+        }
+        Ok(started)
+    }
+
+    async fn begin(&self, tick: &DueTick) -> ApiResult<Started> {
+        let val = self.parts.store.get_val(tick.val_id).await?;
+        let call = Call {
+            trigger: Trigger::Schedule,
+            parent_id: None,
+            input: Input::Interval {
+                last_run_at: tick.last_run_at,
+            },
+        };
+        self.parts.runs.start(&val, call).await
+    }
+
+    /// Lets the next tick run once this run is over.
+    fn attend(&self, run: Started, claim: ClaimedTick, place: Place) {
+        let store = self.parts.store.clone();
+        self.parts.going_on.spawn(async move {
+            // How it ended is in its record.
+            let _ = run.outcome().await;
+            if let Err(error) = store.end_tick(&claim).await {
+                tracing::error!(%error, val.id = %claim.tick.val_id, "a schedule waits though its run is over");
+            }
+            drop(place);
+        });
+    }
+
+    /// A place for a run of this user, if there is one.
+    fn place(&self, owner: UserId) -> Option<Place> {
+        let place = self.parts.places.clone().try_acquire_owned().ok()?;
+        let mut of_users = self.parts.of_users.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = of_users.entry(owner).or_default();
+        if *taken >= self.parts.user_places {
+            return None;
+        }
+        *taken += 1;
+        Some(Place {
+            parts: self.parts.clone(),
+            owner,
+            _place: place,
+        })
+    }
+
+    /// Starts nothing any more.
+    pub fn stop(&self) {
+        self.parts.end.cancel();
+        self.parts.going_on.close();
+    }
+
+    /// Waits until the runs that were started are over, and that is noted.
+    pub async fn ended(&self) {
+        self.parts.going_on.close();
+        self.parts.going_on.wait().await;
+    }
+}
+
+/// Held while a run of a schedule goes on.
+struct Place {
+    parts: Arc<Parts>,
+    owner: UserId,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut of_users = self.parts.of_users.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(taken) = of_users.get_mut(&self.owner) {
+            *taken -= 1;
+            if *taken == 0 {
+                of_users.remove(&self.owner);
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Schedules: set through the interface, run by the scheduler when a test says what time it is.
+
+use hamlet_models::{
+    BaseRun, ExtendedVal, FullRun, Page, ProblemCode, RunStatus, Schedule, Timestamp, Trigger,
+};
+use hamlet_server::scheduler::Scheduler;
+use serde_json::{Value, json};
+
+use crate::test_app::{Client, TestApp};
+
+/// A scheduled val of this schedule and code.
+async fn scheduled(owner: &Client, schedule: Value, code: &str) -> ExtendedVal {
+    let new = json!({"name": "tick", "type": "interval", "code": code, "schedule": schedule});
+    owner.post("/v1/vals", &new).await.json()
+}
+
+async fn schedule_of(owner: &Client, val: &ExtendedVal) -> Schedule {
+    let val: ExtendedVal = owner.get(&format!("/v1/vals/{}", val.id)).await.json();
+    val.schedule.expect("a schedule")
+}
+
+/// Its runs, the first one first.
+async fn runs_of(owner: &Client, val: &ExtendedVal) -> Vec<FullRun> {
+    let page: Page<BaseRun> = owner.get(&format!("/v1/vals/{}/runs", val.id)).await.json();
+    let mut runs = Vec::new();
+    for run in page.data.iter().rev() {
+        runs.push(owner.get(&format!("/v1/runs/{}", run.id)).await.json());
+    }
+    runs
+}
+
+fn later(time: Timestamp, minutes: i64) -> Timestamp {
+    Timestamp::from_millis(time.as_millis() + minutes * 60_000)
+}
+
+async fn due(app: &TestApp, now: Timestamp) -> usize {
+    app.server.scheduler.run_due(now).await.expect("a look")
+}
+
+const HOURLY: &str = "every 1 hour";
+
+#[tokio::test]
+async fn a_schedule_tells_when_it_ticks_next() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let val = scheduled(
+        &ada,
+        json!({"cron": "0 7 * * *", "timezone": "Europe/Berlin"}),
+        "export default () => 1",
+    )
+    .await;
+    let schedule = val.schedule.as_ref().expect("a schedule");
+    assert_eq!(
+        (
+            schedule.cron.as_str(),
+            schedule.timezone.as_str(),
+            schedule.paused
+        ),
+        ("0 7 * * *", "Europe/Berlin", false)
+    );
+    assert_eq!((schedule.last_run_at, schedule.next_ticks.len()), (None, 5));
+    assert_eq!(schedule.next_run_at, Some(schedule.next_ticks[0]));
+    assert!(schedule.next_ticks.is_sorted());
+    for tick in &schedule.next_ticks {
+        let text = tick.to_string();
+        assert!(
+            text.ends_with("T05:00:00.000Z") || text.ends_with("T06:00:00.000Z"),
+            "{text}"
+        );
+    }
+    assert_eq!(&schedule_of(&ada, &val).await, schedule);
+
+    let path = format!("/v1/vals/{}", val.id);
+    ada.put(
+        &path,
+        &json!({"schedule": {"cron": HOURLY, "paused": true, "catchUp": true, "overlap": true}}),
+    )
+    .await
+    .nothing();
+    let paused = schedule_of(&ada, &val).await;
+    assert_eq!((paused.next_run_at, paused.next_ticks.len()), (None, 0));
+    assert!(paused.paused && paused.catch_up && paused.overlap);
+    ada.put(&path, &json!({"schedule": {"cron": HOURLY}}))
+        .await
+        .nothing();
+    assert!(schedule_of(&ada, &val).await.next_run_at.is_some());
+    ada.put(&path, &json!({"type": "script"})).await.nothing();
+    let val: ExtendedVal = ada.get(&path).await.json();
+    assert_eq!(val.schedule, None);
+    ada.put(&path, &json!({"type": "interval"})).await.nothing();
+    let val: ExtendedVal = ada.get(&path).await.json();
+    assert!(
+        val.schedule
+            .is_some_and(|schedule| schedule.next_run_at.is_some())
+    );
+    ada.put(&path, &json!({"schedule": null})).await.nothing();
+    let val: ExtendedVal = ada.get(&path).await.json();
+    assert_eq!(val.schedule, None);
+}
+
+#[tokio::test]
+async fn a_schedule_without_meaning_is_refused() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for (schedule, path) in [
+        (json!({"cron": "0 0 * * * *"}), "schedule.cron"),
+        (json!({"cron": "61 * * * *"}), "schedule.cron"),
+        (json!({"cron": "every 0 minutes"}), "schedule.cron"),
+        (
+            json!({"cron": "* * * * *", "timezone": "Mars/Base"}),
+            "schedule.timezone",
+        ),
+    ] {
+        let new = json!({"code": "1", "type": "interval", "schedule": schedule});
+        let problem = ada.post("/v1/vals", &new).await.refused(ProblemCode::Invalid);
+        assert_eq!(problem.details[0].path, path, "{schedule}");
+    }
+}
+
+#[tokio::test]
+async fn each_tick_runs_once_and_is_told_when_the_last_one_ran() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let code = "export default ({ lastRunAt }) => console.log(lastRunAt?.toISOString() ?? 'never')";
+    let val = scheduled(&ada, json!({"cron": HOURLY}), code).await;
+    let first = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
+    assert_eq!(due(&app, later(first, -1)).await, 0, "too early");
+    assert_eq!(due(&app, first).await, 1);
+    assert_eq!(due(&app, later(first, 1)).await, 0, "once");
+    app.server.scheduler.ended().await;
+    let schedule = schedule_of(&ada, &val).await;
+    assert_eq!(
+        (schedule.last_run_at, schedule.next_run_at),
+        (Some(first), Some(later(first, 60)))
+    );
+    assert_eq!(due(&app, later(first, 61)).await, 1);
+    app.server.scheduler.ended().await;
+    assert_eq!(
+        schedule_of(&ada, &val).await.next_run_at,
+        Some(later(first, 120)),
+        "late ticks don't drift"
+    );
+
+    let runs = runs_of(&ada, &val).await;
+    let said: Vec<_> = runs.iter().map(|run| run.logs[0].message.clone()).collect();
+    assert_eq!(said, ["never".to_owned(), first.to_string()]);
+    assert!(
+        runs.iter()
+            .all(|run| run.run.status == RunStatus::Ok && run.run.trigger == Trigger::Schedule)
+    );
+}
+
+#[tokio::test]
+async fn a_tick_goes_to_one_of_all_servers_that_look() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let val = scheduled(
+        &ada,
+        json!({"cron": HOURLY, "overlap": true}),
+        "export default () => {}",
+    )
+    .await;
+    let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
+    let state = &app.server.state;
+    let others: Vec<_> = (0..8)
+        .map(|_| Scheduler::new(app.store.clone(), state.runs.clone(), &state.config.limits, false))
+        .collect();
+    let looks = others.iter().map(|scheduler| scheduler.run_due(tick));
+    let started = futures_util::future::try_join_all(looks).await.expect("looks");
+    assert_eq!(started.iter().sum::<usize>(), 1);
+    for scheduler in &others {
+        scheduler.ended().await;
+    }
+    assert_eq!(runs_of(&ada, &val).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_tick_waits_for_the_run_of_the_last_one_unless_it_may_overlap() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let endless = "export default () => new Promise((done) => setTimeout(done, 1e6))";
+    let val = scheduled(&ada, json!({"cron": "every 1 minute"}), endless).await;
+    let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
+    assert_eq!(due(&app, tick).await, 1);
+    assert_eq!(due(&app, later(tick, 1)).await, 0, "the first goes on");
+    let running: Page<BaseRun> = ada.get(&format!("/v1/vals/{}/runs", val.id)).await.json();
+    let cancel = format!("/v1/vals/{}/evaluations/{}/cancel", val.id, running.data[0].id);
+    while ada.post(&cancel, &json!({})).await.status != 200 {
+        tokio::task::yield_now().await;
+    }
+    app.server.scheduler.ended().await;
+    assert_eq!(due(&app, later(tick, 1)).await, 1, "it waited, and was not lost");
+
+    ada.put(
+        &format!("/v1/vals/{}", val.id),
+        &json!({"schedule": {"cron": "every 1 minute", "overlap": true}}),
+    )
+    .await
+    .nothing();
+    let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
+    assert_eq!((due(&app, tick).await, due(&app, later(tick, 1)).await), (1, 1));
+}
+
+#[tokio::test]
+async fn missed_ticks_run_once_if_the_schedule_catches_up_and_else_not_at_all() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    for (catch_up, runs) in [(true, 1), (false, 0)] {
+        let val = scheduled(
+            &ada,
+            json!({"cron": HOURLY, "catchUp": catch_up}),
+            "export default () => {}",
+        )
+        .await;
+        let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
+        let back = later(tick, 24 * 60 + 30);
+        app.server.scheduler.resume(back).await.expect("resumed");
+        assert_eq!(due(&app, back).await, runs, "catch_up {catch_up}");
+        app.server.scheduler.ended().await;
+        assert_eq!(due(&app, back).await, 0);
+        assert_eq!(
+            schedule_of(&ada, &val).await.next_run_at,
+            Some(later(tick, 25 * 60))
+        );
+        ada.delete(&format!("/v1/vals/{}", val.id)).await.nothing();
+    }
+}
+
+#[tokio::test]
+async fn what_is_paused_deleted_or_no_schedule_does_not_tick() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let val = scheduled(&ada, json!({"cron": HOURLY}), "export default () => {}").await;
+    let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
+    let path = format!("/v1/vals/{}", val.id);
+    ada.put(&path, &json!({"schedule": {"cron": HOURLY, "paused": true}}))
+        .await
+        .nothing();
+    assert_eq!(due(&app, later(tick, 600)).await, 0);
+    ada.put(&path, &json!({"schedule": {"cron": HOURLY}}))
+        .await
+        .nothing();
+    ada.put(&path, &json!({"type": "script"})).await.nothing();
+    assert_eq!(due(&app, later(tick, 600)).await, 0);
+    ada.put(&path, &json!({"type": "interval"})).await.nothing();
+    ada.delete(&path).await.nothing();
+    assert_eq!(due(&app, later(tick, 600)).await, 0);
+}
+
+#[tokio::test]
+async fn run_now_runs_at_once_and_leaves_the_next_tick_where_it_is() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let val = scheduled(&ada, json!({"cron": HOURLY}), "export default () => {}").await;
+    let before = schedule_of(&ada, &val).await;
+    ada.post(&format!("/v1/vals/{}/runs", val.id), &json!({}))
+        .await
+        .value();
+    let after = schedule_of(&ada, &val).await;
+    assert_eq!(before.next_run_at, after.next_run_at);
+    assert!(before.last_run_at.is_none() && after.last_run_at.is_some());
+}
