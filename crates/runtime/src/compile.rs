@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 use crate::{Program, ProgramKey};
 use rewrite::Rewrite;
 pub(crate) use rewrite::{ValImport, import_mark, module_file};
-pub(crate) use specifier::{Specifier, read_specifier};
+pub(crate) use specifier::{Specifier, fetch_statement, read_specifier};
 
 /// Before an expression, so that it can be an export: a line of its own, which the source map takes away again.
 const EXPRESSION_START: &str = "export default (\n";
@@ -40,6 +40,8 @@ pub(crate) struct Compiled {
     pub(crate) imports: Vec<ValImport>,
     /// Where each import stands: line and column from 1.
     pub(crate) positions: Vec<(usize, usize)>,
+    /// Statements that import what it imports from elsewhere.
+    pub(crate) remote: Vec<String>,
     map: SourceMap<'static>,
 }
 
@@ -240,7 +242,12 @@ fn compile_source(
 
     let mut rewrite = Rewrite::new(&allocator, allocator.alloc_str(url), hosts);
     rewrite.visit_program(&mut program);
-    let Rewrite { imports, refused, .. } = rewrite;
+    let Rewrite {
+        imports,
+        remote,
+        refused,
+        ..
+    } = rewrite;
     if let Some((offset, why)) = refused {
         let (line, column) = place(offset as usize);
         return Err(thrown_at("TypeError", &why, url, line, column));
@@ -266,6 +273,7 @@ fn compile_source(
         code,
         imports,
         positions,
+        remote,
         map,
     })
 }

@@ -71,15 +71,7 @@ async fn attempt(
     } else {
         Form::Module
     };
-    let bootstrap = shared.nursery.launch.bootstrap_dir();
-    let linked = Modules::link(
-        &shared.compiler,
-        request.modules.clone(),
-        bootstrap,
-        &request.program,
-        form,
-    )
-    .await;
+    let linked = Modules::link(shared, request.modules.clone(), &request.program, form).await;
     let modules = match linked {
         Ok(modules) => Arc::new(modules),
         Err(LinkError::Broken(error)) => return Ok(failed(shared, End::Threw, error)),
@@ -89,7 +81,13 @@ async fn attempt(
         worker = shared.pool.take() => worker?,
         doom = run.stopped() => return Ok(verdict(shared, run, doom)),
     };
-    let entry = modules.install(&worker.dir).await?;
+    let entry = tokio::select! {
+        entry = modules.install(&worker.dir) => entry?,
+        doom = run.stopped() => {
+            worker.kill(Doom::Finished);
+            return Ok(verdict(shared, run, doom));
+        }
+    };
     phases.worker_ms = Some(millis(admitted.elapsed()));
 
     let began = Instant::now();

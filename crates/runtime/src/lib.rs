@@ -20,6 +20,7 @@ mod shared;
 
 mod compile;
 mod modules;
+mod stock;
 
 mod api;
 mod monitor;

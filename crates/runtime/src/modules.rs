@@ -12,7 +12,12 @@ use url::Url;
 
 use crate::{
     BoxError, ModuleSource, Program, ProgramKey, RuntimeError, ValReference,
-    compile::{Compiled, Compiler, Form, Specifier, import_mark, module_file, read_specifier, thrown_at},
+    compile::{
+        Compiled, Compiler, Form, Specifier, fetch_statement, import_mark, module_file, read_specifier,
+        thrown_at,
+    },
+    shared::Shared,
+    stock::Stock,
 };
 
 /// Vals that one worker may load.
@@ -31,6 +36,7 @@ pub(crate) enum LinkError {
 /// What a worker has loaded or is about to, and where more comes from.
 pub(crate) struct Modules {
     compiler: Compiler,
+    stock: Arc<Stock>,
     source: Arc<dyn ModuleSource>,
     bootstrap_url: String,
     dir: OnceLock<PathBuf>,
@@ -59,16 +65,16 @@ struct Adding {
 impl Modules {
     /// Compiles a program and all that it imports; nothing is written yet.
     pub(crate) async fn link(
-        compiler: &Compiler,
+        shared: &Shared,
         source: Arc<dyn ModuleSource>,
-        bootstrap_dir: &Path,
         program: &Program,
         form: Form,
     ) -> Result<Self, LinkError> {
         let modules = Self {
-            compiler: compiler.clone(),
+            compiler: shared.compiler.clone(),
+            stock: shared.stock.clone(),
             source,
-            bootstrap_url: dir_url(bootstrap_dir),
+            bootstrap_url: dir_url(shared.nursery.launch.bootstrap_dir()),
             dir: OnceLock::new(),
             loaded: RwLock::default(),
             adding: tokio::sync::Mutex::default(),
@@ -79,10 +85,10 @@ impl Modules {
         Ok(modules)
     }
 
-    /// Writes the files; gives the address of the program's own.
+    /// Writes the files, and has fetched what they import from elsewhere; gives the address of the program's own.
     pub(crate) async fn install(&self, dir: &Path) -> io::Result<String> {
         let dir = self.dir.get_or_init(|| dir.to_owned());
-        self.write_new(&mut *self.adding.lock().await, dir)?;
+        self.write_new(&mut *self.adding.lock().await, dir).await?;
         Ok(file_url(dir, 0))
     }
 
@@ -95,7 +101,11 @@ impl Modules {
     pub(crate) async fn import(&self, importer: &str, specifier: &str) -> Result<String, String> {
         let reference = match read_specifier(specifier, importer, self.compiler.hosts()) {
             Specifier::Val(reference) => reference,
-            Specifier::Direct(text) => return Ok(text),
+            Specifier::Direct(text) => {
+                let statement = fetch_statement(&text, None);
+                self.stock.fetch(statement.into_iter().collect()).await;
+                return Ok(text);
+            }
             Specifier::Refused(why) => return Err(why),
         };
         let ours = |cause: BoxError| {
@@ -124,6 +134,7 @@ impl Modules {
             .get()
             .ok_or_else(|| format!("{specifier:?} was imported too early"))?;
         self.write_new(&mut adding, dir)
+            .await
             .map_err(|cause| ours(cause.into()))?;
         Ok(file_url(dir, index))
     }
@@ -230,7 +241,13 @@ impl Modules {
             .map(|module| (module.compiled.clone(), module.url.clone()))
     }
 
-    fn write_new(&self, adding: &mut Adding, dir: &Path) -> io::Result<()> {
+    async fn write_new(&self, adding: &mut Adding, dir: &Path) -> io::Result<()> {
+        let remote = {
+            let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
+            let new = loaded.iter().skip(adding.written);
+            new.flat_map(|module| module.compiled.remote.clone()).collect()
+        };
+        self.stock.fetch(remote).await;
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
         for (index, module) in loaded.iter().enumerate().skip(adding.written) {
             let path = dir.join(module_file(index));

@@ -32,6 +32,8 @@ pub(crate) struct Lock {
     pub(crate) deno: PathBuf,
     /// Where remote modules are kept.
     pub(crate) cache: PathBuf,
+    /// Whether it may be written to: by what fetches modules, and by no worker.
+    pub(crate) cache_writable: bool,
     /// The worker's own modules.
     pub(crate) bootstrap: PathBuf,
     /// The folder that is the worker's own.

@@ -105,6 +105,7 @@ pub(crate) fn prepare(config: &RuntimeConfig) -> Result<PathBuf, RuntimeError> {
         .create(work_dir)?;
     fs::create_dir_all(&config.cache_dir)?;
     keep_no_storage(&config.cache_dir)?;
+    fs::create_dir(work_dir.join("stock"))?;
     let dir = work_dir.join("bootstrap");
     fs::create_dir(&dir)?;
     let code = compile::strip_types(&as_one_module(&BOOTSTRAP)).map_err(io::Error::other)?;

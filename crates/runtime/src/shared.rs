@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::{
     Finding, RuntimeConfig, admission::Admission, compile::Compiler, http_val::WarmWorkers,
-    live_run::LiveRun, pool::Pool, worker::Nursery,
+    live_run::LiveRun, pool::Pool, stock::Stock, worker::Nursery,
 };
 
 /// The insides of a [`Runtime`](crate::Runtime).
@@ -22,6 +22,7 @@ pub(crate) struct Shared {
     /// The instance's own origin, if it is an address at all.
     pub(crate) api_origin: Option<String>,
     pub(crate) compiler: Compiler,
+    pub(crate) stock: Arc<Stock>,
     pub(crate) nursery: Arc<Nursery>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) admission: Admission,
@@ -46,6 +47,7 @@ impl Shared {
             findings,
             api_origin: origin.ok(),
             compiler: Compiler::new(&config.module_hosts),
+            stock: Arc::new(Stock::new(nursery.launch.clone(), config.work_dir.join("stock"))),
             pool: Arc::new(Pool::new(nursery.clone(), config.blank_workers)),
             nursery,
             admission: Admission::new(config.limits.user_runs, config.limits.instance_runs),

@@ -29,7 +29,7 @@ use tokio::{
 };
 
 pub(crate) use self::{
-    command::{Launch, Permissions},
+    command::{Launch, Purpose},
     ending::{Doom, Exit, error},
     frames::{ApiAddress, Job, Report, Thrown},
     nursery::Nursery,

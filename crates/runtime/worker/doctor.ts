@@ -12,6 +12,7 @@ const tries: [layer: string, what: string, attempt: () => unknown][] = [
   ["files", "reading the server's environment", () => Deno.readTextFileSync(`/proc/${given.server}/environ`)],
   ["files", "reading another worker's folder", () => [...Deno.readDirSync(given.folder)]],
   ["files", "writing outside its folder", () => Deno.writeTextFileSync(`${given.folder}/written`, "")],
+  ["files", "writing to the cache of modules", () => Deno.writeTextFileSync(`${given.cache}/written`, "")],
   ["ports", "listening on a port", () => Deno.listen({ hostname: "127.0.0.1", port: 0 }).close()],
   // A signal that changes nothing, should it arrive.
   ["signals", "a signal to the server", () => Deno.kill(given.server, "SIGCONT")],

@@ -32,8 +32,8 @@ let open = 0;
 let firstWaiting: Waiting | undefined;
 let lastWaiting: Waiting | undefined;
 
-/** What Deno loads itself; everything else may mean a val. */
-const direct = ["npm:", "jsr:", "node:", "data:", "blob:"];
+/** What Deno has at hand; everything else may mean a val, or has to be fetched by the host. */
+const direct = ["node:", "data:", "blob:"];
 
 function isDirect(specifier: string): boolean {
   for (let index = 0; index < direct.length; index++) {

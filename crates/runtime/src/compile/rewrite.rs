@@ -3,8 +3,8 @@
 use oxc_allocator::{Allocator, ArenaVec};
 use oxc_ast::{
     ast::{
-        Argument, ExportAllDeclaration, ExportFromDeclaration, Expression, ImportDeclaration,
-        ImportExpression, StringLiteral,
+        Argument, ExportAllDeclaration, ExportFromDeclaration, Expression, ImportAttributeKey,
+        ImportDeclaration, ImportExpression, ObjectPropertyKind, StringLiteral, WithClause,
     },
     builder::AstBuilder,
 };
@@ -12,7 +12,7 @@ use oxc_ast_visit::{VisitMut, walk_mut};
 use oxc_span::SPAN;
 use oxc_str::Str;
 
-use super::specifier::{Specifier, read_specifier};
+use super::specifier::{Specifier, fetch_statement, read_specifier};
 use crate::ValReference;
 
 /// The name under which the worker offers imports at run time.
@@ -48,6 +48,8 @@ pub(crate) struct Rewrite<'a, 'c> {
     hosts: &'c [String],
     /// The vals that it imports, in order.
     pub(crate) imports: Vec<ValImport>,
+    /// Statements that import what is not of this instance.
+    pub(crate) remote: Vec<String>,
     /// The first import that no val may have: where, and why.
     pub(crate) refused: Option<(u32, String)>,
 }
@@ -60,6 +62,7 @@ impl<'a, 'c> Rewrite<'a, 'c> {
             url,
             hosts,
             imports: Vec::new(),
+            remote: Vec::new(),
             refused: None,
         }
     }
@@ -69,7 +72,7 @@ impl<'a, 'c> Rewrite<'a, 'c> {
         literal.raw = None;
     }
 
-    fn rewrite_source(&mut self, literal: &mut StringLiteral<'a>) {
+    fn rewrite_source(&mut self, literal: &mut StringLiteral<'a>, attributes: Option<&WithClause<'a>>) {
         match read_specifier(literal.value.as_str(), self.url, self.hosts) {
             Specifier::Val(reference) => {
                 let specifier = literal.value.to_string();
@@ -80,8 +83,13 @@ impl<'a, 'c> Rewrite<'a, 'c> {
                     offset: literal.span.start,
                 });
             }
-            Specifier::Direct(text) if text != literal.value.as_str() => self.set(literal, &text),
-            Specifier::Direct(_) => {}
+            Specifier::Direct(text) => {
+                self.remote
+                    .extend(fetch_statement(&text, attributes.and_then(type_attribute)));
+                if text != literal.value.as_str() {
+                    self.set(literal, &text);
+                }
+            }
             Specifier::Refused(why) => {
                 self.refused.get_or_insert((literal.span.start, why));
             }
@@ -89,12 +97,26 @@ impl<'a, 'c> Rewrite<'a, 'c> {
     }
 
     /// Whether Deno may load a dynamic import itself: only where the text alone says that it is no val.
-    fn is_direct(&self, import: &ImportExpression<'a>) -> bool {
+    fn is_direct(&mut self, import: &ImportExpression<'a>) -> bool {
         let Expression::StringLiteral(literal) = &import.source else {
             return false;
         };
         let text = literal.value.as_str();
-        matches!(read_specifier(text, self.url, self.hosts), Specifier::Direct(direct) if direct == text)
+        let direct =
+            matches!(read_specifier(text, self.url, self.hosts), Specifier::Direct(direct) if direct == text);
+        if direct {
+            let kind = import
+                .options
+                .as_ref()
+                .and_then(|options| property(options, "with"))
+                .and_then(|attributes| property(attributes, "type"));
+            let kind = match kind {
+                Some(Expression::StringLiteral(kind)) => Some(kind.value.as_str()),
+                _ => None,
+            };
+            self.remote.extend(fetch_statement(text, kind));
+        }
+        direct
     }
 
     fn import_call(&self, import: &mut ImportExpression<'a>) -> Expression<'a> {
@@ -110,17 +132,43 @@ impl<'a, 'c> Rewrite<'a, 'c> {
     }
 }
 
+/// The kind of module that the import's attributes ask for.
+fn type_attribute<'c>(attributes: &'c WithClause<'_>) -> Option<&'c str> {
+    let named_type = |key: &ImportAttributeKey<'_>| match key {
+        ImportAttributeKey::Identifier(name) => name.name == "type",
+        ImportAttributeKey::StringLiteral(name) => name.value == "type",
+    };
+    let attribute = attributes
+        .with_entries
+        .iter()
+        .find(|entry| named_type(&entry.key));
+    attribute.map(|attribute| attribute.value.value.as_str())
+}
+
+/// The property of that name, if the expression is an object that has it.
+fn property<'c, 'a>(object: &'c Expression<'a>, name: &str) -> Option<&'c Expression<'a>> {
+    let Expression::ObjectExpression(object) = object else {
+        return None;
+    };
+    object.properties.iter().find_map(|property| match property {
+        ObjectPropertyKind::ObjectProperty(property) if property.key.is_specific_static_name(name) => {
+            Some(&property.value)
+        }
+        _ => None,
+    })
+}
+
 impl<'a> VisitMut<'a> for Rewrite<'a, '_> {
     fn visit_import_declaration(&mut self, import: &mut ImportDeclaration<'a>) {
-        self.rewrite_source(&mut import.source);
+        self.rewrite_source(&mut import.source, import.with_clause.as_deref());
     }
 
     fn visit_export_from_declaration(&mut self, export: &mut ExportFromDeclaration<'a>) {
-        self.rewrite_source(&mut export.source);
+        self.rewrite_source(&mut export.source, export.with_clause.as_deref());
     }
 
     fn visit_export_all_declaration(&mut self, export: &mut ExportAllDeclaration<'a>) {
-        self.rewrite_source(&mut export.source);
+        self.rewrite_source(&mut export.source, export.with_clause.as_deref());
     }
 
     fn visit_expression(&mut self, expression: &mut Expression<'a>) {

@@ -40,6 +40,19 @@ pub(crate) fn read_specifier(text: &str, importer: &str, hosts: &[String]) -> Sp
     }
 }
 
+/// The statement that imports a module by this specifier, if it is one that Deno would fetch; `kind` is its `type`
+/// attribute.
+pub(crate) fn fetch_statement(specifier: &str, kind: Option<&str>) -> Option<String> {
+    let remote = ["npm:", "jsr:", "http:", "https:"];
+    remote
+        .iter()
+        .any(|scheme| specifier.starts_with(scheme))
+        .then(|| {
+            let attribute = kind.map_or_else(String::new, |kind| format!(" with {{ type: {kind:?} }}"));
+            format!("import {}{attribute};", serde_json::Value::from(specifier))
+        })
+}
+
 fn read_address(url: &Url, text: &str, relative: bool, hosts: &[String]) -> Specifier {
     let origin = url.origin().ascii_serialization();
     if origin != PUBLIC_ORIGIN && !hosts.contains(&origin) {
@@ -117,6 +130,21 @@ mod tests {
             "fs",
         ] {
             assert_eq!(read(text), Specifier::Direct(text.into()));
+        }
+    }
+
+    #[test]
+    fn what_comes_from_elsewhere_is_fetched_before() {
+        assert_eq!(
+            fetch_statement("npm:hono@4", None).as_deref(),
+            Some("import \"npm:hono@4\";")
+        );
+        assert_eq!(
+            fetch_statement("https://a.test/\"b\".json", Some("json")).as_deref(),
+            Some("import \"https://a.test/\\\"b\\\".json\" with { type: \"json\" };")
+        );
+        for own in ["node:fs", "data:text/javascript,1", "fs"] {
+            assert_eq!(fetch_statement(own, None), None);
         }
     }
 

@@ -55,15 +55,7 @@ async fn start(
 ) -> Result<Arc<WarmWorker>, Unready> {
     let fault = |cause: RuntimeError| Unready::Fault(Arc::new(cause));
     let limits = &shared.config.limits;
-    let bootstrap = shared.nursery.launch.bootstrap_dir();
-    let linked = Modules::link(
-        &shared.compiler,
-        request.modules.clone(),
-        bootstrap,
-        &request.program,
-        Form::Module,
-    )
-    .await;
+    let linked = Modules::link(shared, request.modules.clone(), &request.program, Form::Module).await;
     let modules = Arc::new(linked.map_err(|error| match error {
         LinkError::Broken(error) => Unready::Broken(End::Threw, error),
         LinkError::Fault(cause) => fault(cause),

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::{Finding, Layer};
 use crate::{
     BoxError, End, Input, ModuleSource, Outcome, Program, ProgramKey, RunEvents, RunRequest, Runtime,
-    RuntimeConfig, RuntimeError, ValReference, compile, worker::Permissions,
+    RuntimeConfig, RuntimeError, ValReference, compile, worker::Purpose,
 };
 
 const SCRIPT: &str = include_str!("../../worker/doctor.ts");
@@ -60,6 +60,7 @@ pub async fn check_up(mut config: RuntimeConfig) -> Result<CheckUp, RuntimeError
     let given = json!({
         "server": process::id(),
         "folder": folder,
+        "cache": config.cache_dir,
         "deno": runtime.launch().deno(),
         "port": listener.local_addr()?.port(),
         "library": LIBRARY,
@@ -128,12 +129,7 @@ async fn allowed_everything(
     )?;
     let launch = runtime.launch();
     let lock = launch.lock(&scratch, None);
-    let mut command = launch.command(
-        &lock,
-        &Permissions::Everything(main),
-        Stdio::piped(),
-        Stdio::piped(),
-    )?;
+    let mut command = launch.command(&lock, &Purpose::Trial(main), Stdio::piped(), Stdio::piped())?;
     let output = tokio::time::timeout(PATIENCE, command.env("HAMLET_DOCTOR", given).output())
         .await
         .map_err(|_| broken("Deno did not end"))??;

@@ -11,7 +11,7 @@ use super::Lock;
 const WANTED: ABI = ABI::V6;
 
 /// Read and nothing else: libraries, how names are resolved, the time zone, and what a process is told of itself.
-const READABLE: [&str; 15] = [
+const READABLE: [&str; 20] = [
     "/lib",
     "/lib64",
     "/usr/lib",
@@ -25,6 +25,12 @@ const READABLE: [&str; 15] = [
     "/etc/host.conf",
     "/etc/nsswitch.conf",
     "/etc/gai.conf",
+    // Whom the system trusts, for those who tell Deno to trust them too.
+    "/etc/ssl/certs",
+    "/etc/pki/tls/certs",
+    "/etc/pki/ca-trust/extracted",
+    "/usr/share/ca-certificates",
+    "/usr/local/share/ca-certificates",
     // A folder of the process itself: the link is followed now, and means this process for ever.
     "/proc/self",
     "/proc/meminfo",
@@ -63,6 +69,10 @@ pub(super) fn restrict(lock: &Lock) -> Result<RulesetStatus, RulesetError> {
             DEVICES,
             AccessFs::ReadFile | AccessFs::WriteFile,
         ))?
-        .add_rules(path_beneath_rules([&lock.cache, &lock.scratch], all))?;
+        .add_rules(path_beneath_rules(
+            [&lock.cache],
+            if lock.cache_writable { all } else { read },
+        ))?
+        .add_rules(path_beneath_rules([&lock.scratch], all))?;
     Ok(rules.restrict_self()?.ruleset)
 }

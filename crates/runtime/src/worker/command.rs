@@ -1,6 +1,7 @@
 //! How a worker's Deno is started: what it may reach, and nothing of the host's environment.
 
 use std::{
+    ffi::OsString,
     io,
     path::{Path, PathBuf},
     process::Stdio,
@@ -23,12 +24,39 @@ const PUBLIC_HOST: &str = "esm.town";
 const LEADING: &str = "HTTP_PROXY,http_proxy,HTTPS_PROXY,https_proxy,ALL_PROXY,all_proxy,NO_PROXY,no_proxy,\
                        NPM_CONFIG_REGISTRY,npm_config_registry,JSR_URL";
 
-/// What Deno itself lets a process do.
-pub(crate) enum Permissions {
-    /// What vals need.
+/// Variables of the host that tell Deno where packages are and whom to trust.
+const PASSED_ON: [&str; 5] = [
+    "NPM_CONFIG_REGISTRY",
+    "DENO_CERT",
+    "DENO_TLS_CA_STORE",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+];
+/// Those that name the host's way to the network.
+const PROXIES: [&str; 6] = [
+    "HTTP_PROXY",
+    "http_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "NO_PROXY",
+    "no_proxy",
+];
+
+fn environment(names: &[&'static str]) -> Vec<(&'static str, OsString)> {
+    names
+        .iter()
+        .filter_map(|name| Some((*name, std::env::var_os(name)?)))
+        .collect()
+}
+
+/// What Deno is started for.
+pub(crate) enum Purpose {
+    /// To run a val, with what vals may do.
     Val,
-    /// Everything, and this module in place of the workers' own: to see what the lock refuses by itself.
-    Everything(PathBuf),
+    /// To fetch what this module imports; nothing of it is run.
+    Fetch(PathBuf),
+    /// To run this module, allowed everything: to see what the lock refuses by itself.
+    Trial(PathBuf),
 }
 
 /// What starts a worker, but for its folder.
@@ -39,7 +67,8 @@ pub(crate) struct Launch {
     cache_dir: PathBuf,
     bootstrap: PathBuf,
     heap_mb: u64,
-    registry: Option<std::ffi::OsString>,
+    /// What Deno is told by the host's own environment.
+    environment: Vec<(&'static str, OsString)>,
     /// Whether a worker that can't put on the whole lock must not start.
     pub(crate) strict: bool,
 }
@@ -53,7 +82,7 @@ impl Launch {
             cache_dir: config.cache_dir.clone(),
             bootstrap,
             heap_mb: config.limits.memory_mb,
-            registry: std::env::var_os("NPM_CONFIG_REGISTRY"),
+            environment: environment(&PASSED_ON),
             strict: false,
         }
     }
@@ -73,6 +102,7 @@ impl Launch {
         Lock {
             deno: self.deno.clone(),
             cache: self.cache_dir.clone(),
+            cache_writable: false,
             bootstrap: self.bootstrap_dir().to_owned(),
             scratch: dir.to_owned(),
             memory_mb: self.heap_mb,
@@ -81,11 +111,19 @@ impl Launch {
         }
     }
 
-    /// The command for a worker with this lock.
+    /// What a process may use of the system that fetches modules.
+    pub(crate) fn lock_to_fetch(&self, dir: &Path) -> Lock {
+        Lock {
+            cache_writable: true,
+            ..self.lock(dir, None)
+        }
+    }
+
+    /// The command for a process with this lock.
     pub(crate) fn command(
         &self,
         lock: &Lock,
-        permissions: &Permissions,
+        purpose: &Purpose,
         stdout: Stdio,
         stderr: Stdio,
     ) -> io::Result<Command> {
@@ -94,28 +132,33 @@ impl Launch {
         command
             .arg(LAUNCH)
             .arg(serde_json::to_string(lock)?)
-            .arg("run")
-            .args([
-                "--no-prompt",
-                "--no-config",
-                "--no-lock",
-                "--no-code-cache",
-                "--node-modules-dir=none",
-            ])
+            .args(match purpose {
+                Purpose::Fetch(_) => ["cache", "--quiet"],
+                Purpose::Val | Purpose::Trial(_) => ["run", "--no-prompt"],
+            })
+            .args(["--no-config", "--no-lock", "--node-modules-dir=none"]);
+        if !matches!(purpose, Purpose::Fetch(_)) {
             // A request's signal tells that the client left, and not that it was answered.
-            .args(["--unstable-no-legacy-abort"])
-            .arg(format!("--v8-flags=--max-old-space-size={}", self.heap_mb));
-        match permissions {
-            Permissions::Val => command
+            command
+                .args(["--no-code-cache", "--unstable-no-legacy-abort"])
+                .arg(format!("--v8-flags=--max-old-space-size={}", self.heap_mb));
+        }
+        if !matches!(purpose, Purpose::Trial(_)) {
+            command
+                .arg("--allow-import")
+                .arg(format!("--deny-import={PRIVATE_ADDRESSES},{PUBLIC_HOST}"));
+        }
+        match purpose {
+            Purpose::Val => command
                 .arg("--allow-env")
                 .arg(format!("--ignore-env={LEADING}"))
                 .arg(format!("--allow-read={}/", dir.display()))
                 .arg(format!("--allow-write={}/", dir.display()))
-                .args(["--allow-net", "--allow-import"])
+                .arg("--allow-net")
                 .arg(format!("--deny-net={PRIVATE_ADDRESSES}"))
-                .arg(format!("--deny-import={PRIVATE_ADDRESSES},{PUBLIC_HOST}"))
                 .arg(&self.bootstrap),
-            Permissions::Everything(module) => command.arg("--allow-all").arg(module),
+            Purpose::Fetch(module) => command.arg(module),
+            Purpose::Trial(module) => command.arg("--allow-all").arg(module),
         };
         command
             .current_dir(dir)
@@ -129,8 +172,10 @@ impl Launch {
             .stderr(stderr)
             .process_group(0)
             .kill_on_drop(true);
-        if let Some(registry) = &self.registry {
-            command.env("NPM_CONFIG_REGISTRY", registry);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        if let Purpose::Fetch(_) = purpose {
+            // Vals have no way out but their own; what the host fetches goes the host's.
+            command.envs(environment(&PROXIES));
         }
         Ok(command)
     }

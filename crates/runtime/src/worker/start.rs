@@ -22,7 +22,7 @@ use nix::{
 use tokio::{net::UnixListener, sync::watch};
 use uuid::Uuid;
 
-use super::{Duty, Nursery, Permissions, Worker, pipe::Pipe};
+use super::{Duty, Nursery, Purpose, Worker, pipe::Pipe};
 use crate::RuntimeError;
 
 /// How long Deno may take until it is ready for a job; a machine under load is slow, a broken Deno never gets there.
@@ -62,7 +62,7 @@ impl Worker {
         let lock = nursery.launch.lock(&dir, cgroup.as_deref());
         let mut child = nursery
             .launch
-            .command(&lock, &Permissions::Val, stdout_end.into(), stderr_end.into())?
+            .command(&lock, &Purpose::Val, stdout_end.into(), stderr_end.into())?
             .spawn()
             .map_err(|cause| RuntimeError::Deno(format!("Deno could not be started: {cause}")))?;
         let pid = child

@@ -196,7 +196,7 @@ fn left_behind(host: &Host) -> Vec<String> {
         .map(|pid| format!("process {pid} is left"));
     let files = fs::read_dir(&host.work_dir).expect("the work folder").flatten();
     let files = files
-        .filter(|entry| entry.file_name() != "bootstrap")
+        .filter(|entry| entry.file_name() != "bootstrap" && entry.file_name() != "stock")
         .map(|entry| format!("{} is left", entry.path().display()));
     processes.chain(files).collect()
 }
