@@ -6,6 +6,7 @@ pub mod copy;
 pub mod dialog;
 pub mod field;
 pub mod icon;
+pub mod lazy;
 pub mod menu;
 pub mod number;
 pub mod pager;

@@ -4,13 +4,17 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
 use crate::{
-    components::{palette::Palette, shortcuts::ShortcutsDialog, top_bar::TopBar},
+    components::{
+        palette::{Palette, PaletteProps},
+        shortcuts::ShortcutsDialog,
+        top_bar::TopBar,
+    },
     hooks::{
         connection::Connection,
         document::FocusHeading,
         shortcuts::{is_mod, is_typing, on_key, on_mod_key},
     },
-    ui::button::Button,
+    ui::{button::Button, lazy::lazy},
 };
 
 /// The skip link, the top bar, a word when the server is gone, the page, and what opens over it.
@@ -45,6 +49,15 @@ pub fn Frame(
         path
     });
 
+    // Once it was opened it stays: it shows and hides by itself.
+    let wanted = Memo::new(move |before: Option<&bool>| palette.get() || before == Some(&true));
+    let palette_box = move || {
+        wanted.get().then(|| {
+            let view = lazy!(account, |props: PaletteProps| Palette(props));
+            view(PaletteProps::builder().open(palette).shortcuts(shortcuts).build())
+        })
+    };
+
     view! {
         <a class="skip-link" href="#main">"Skip to the content"</a>
         <TopBar palette shortcuts />
@@ -52,7 +65,7 @@ pub fn Frame(
         <main id="main" class="page" tabindex="-1">
             {children()}
         </main>
-        <Palette open=palette shortcuts />
+        {palette_box}
         <ShortcutsDialog open=shortcuts />
     }
     .into_any()

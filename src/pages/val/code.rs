@@ -24,6 +24,7 @@ use crate::{
     ui::{
         button::{Button, ButtonKind},
         icon::{Icon, IconName},
+        lazy::lazy,
         time::RelativeTime,
     },
 };
@@ -41,9 +42,10 @@ pub fn ValCode(
     (move || {
         let val = val.get_value();
         if owner.get() {
-            view! { <Workspace val owner /> }
+            let workspace = lazy!(workspace, |props: WorkspaceProps| Workspace(props));
+            workspace(WorkspaceProps::builder().val(val).owner(owner).build())
         } else {
-            view! { <Reading val owner /> }
+            view! { <Reading val owner /> }.into_any()
         }
     })
     .into_any()
