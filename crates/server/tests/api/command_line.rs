@@ -59,7 +59,7 @@ async fn run(folder: &Path, arguments: &[&str], input: &str) -> Output {
 }
 
 /// The last word that a command printed, once it did what it was told.
-async fn last_word(folder: &Path, arguments: &[&str], input: &str) -> String {
+pub(crate) async fn last_word(folder: &Path, arguments: &[&str], input: &str) -> String {
     let output = run(folder, arguments, input).await;
     let (out, log) = (
         String::from_utf8_lossy(&output.stdout),
@@ -78,15 +78,21 @@ async fn failure(folder: &Path, arguments: &[&str], input: &str) -> (i32, String
     (code, String::from_utf8(output.stderr).expect("text"))
 }
 
-struct RunningServer {
+pub(crate) struct RunningServer {
     url: String,
     lines: Lines<BufReader<ChildStdout>>,
     child: Child,
 }
 
 impl RunningServer {
-    async fn start(folder: &Path) -> Self {
+    pub(crate) async fn start(folder: &Path) -> Self {
+        Self::start_with(folder, &[]).await
+    }
+
+    /// One with these variables in its environment.
+    pub(crate) async fn start_with(folder: &Path, environment: &[(&str, &str)]) -> Self {
         let mut child = hamlet(folder)
+            .envs(environment.iter().copied())
             .args(["serve", "--listen", "127.0.0.1:0", "--blank-workers", "0"])
             .stdout(Stdio::piped())
             .spawn()
@@ -100,7 +106,13 @@ impl RunningServer {
         Self { url, lines, child }
     }
 
-    async fn send(&self, method: Method, path: &str, token: &str, body: &Value) -> (StatusCode, Value) {
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        token: &str,
+        body: &Value,
+    ) -> (StatusCode, Value) {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.url))
@@ -177,7 +189,7 @@ impl RunningServer {
     }
 }
 
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 

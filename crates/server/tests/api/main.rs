@@ -15,6 +15,7 @@ mod vals;
 mod versions;
 
 mod eval;
+mod packages;
 mod recorder;
 mod run;
 mod runs;
