@@ -49,6 +49,10 @@ id! {
     RunId
 }
 id! {
+    /// Names a message in the outbox.
+    EmailId
+}
+id! {
     /// Names a token; it isn't the token's secret.
     TokenId
 }

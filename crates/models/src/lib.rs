@@ -12,6 +12,7 @@ mod page;
 mod problem;
 
 mod blob;
+mod email;
 mod instance;
 mod run;
 mod schedule;
@@ -25,7 +26,10 @@ mod val;
 mod version;
 
 pub use blob::{Blob, BlobFilter, BlobKey};
-pub use id::{RunId, TokenId, UserId, ValId};
+pub use email::{
+    EmailAddress, EmailAddresses, EmailAttachment, EmailContent, EmailFile, NewEmail, OutboxEmail, SentEmail,
+};
+pub use id::{EmailId, RunId, TokenId, UserId, ValId};
 pub use instance::{Instance, Limits, Markdown, RenderedMarkdown};
 pub use name::{InvalidName, SecretName, TokenName, Username, ValName};
 pub use page::{Page, PageLinks, PageQuery};

@@ -45,6 +45,10 @@ pub const RUN_READ: Scope = Scope::new(ScopeResource::Run, ScopeAction::Read);
 /// To start and cancel runs.
 pub const RUN_WRITE: Scope = Scope::new(ScopeResource::Run, ScopeAction::Write);
 
+/// To look at the outbox.
+pub const EMAIL_READ: Scope = Scope::new(ScopeResource::Email, ScopeAction::Read);
+/// To send mail.
+pub const EMAIL_WRITE: Scope = Scope::new(ScopeResource::Email, ScopeAction::Write);
 /// To read blobs.
 pub const BLOB_READ: Scope = Scope::new(ScopeResource::Blob, ScopeAction::Read);
 /// To write and delete blobs.

@@ -51,6 +51,22 @@ settings! {
     /// Host under which HTTP vals answer, with its port [default: localhost and the listening port]
     #[arg(value_name = "HOST")]
     vals_domain: String, "HAMLET_VALS_DOMAIN";
+    /// Host of the vals' e-mail addresses; without it, no mail is taken
+    #[arg(value_name = "HOST")]
+    mail_domain: String, "HAMLET_MAIL_DOMAIN";
+    /// Address and port to take mail on [default: the listening address and port 2525]
+    #[arg(value_name = "ADDRESS")]
+    mail_listen: SocketAddr, "HAMLET_MAIL_LISTEN";
+    /// File with the certificate for STARTTLS, in PEM [default: one made at each start]
+    #[arg(value_name = "FILE")]
+    mail_certificate: PathBuf, "HAMLET_MAIL_CERTIFICATE";
+    /// File with the key of that certificate, in PEM
+    #[arg(value_name = "FILE")]
+    mail_key: PathBuf, "HAMLET_MAIL_KEY";
+    /// SMTP server to send mail by (smtps://name:password@host, or smtp://host?tls=required) [default: mail is kept in the
+    /// outbox]
+    #[arg(value_name = "URL", hide_env_values = true)]
+    mail_relay: String, "HAMLET_MAIL_RELAY";
     /// Deno 2.9 or newer, which runs the vals [default: deno on the path]
     #[arg(value_name = "PROGRAM")]
     deno: PathBuf, "HAMLET_DENO";
@@ -175,6 +191,8 @@ pub struct Config {
     pub base_url: Option<String>,
     /// The host under which HTTP vals answer, with its port, in lower case.
     pub vals_domain: String,
+    /// Mail, in and out.
+    pub mail: MailConfig,
     /// The program that runs vals.
     pub deno: PathBuf,
     /// The program that locks workers in and becomes them: this one.
@@ -193,6 +211,30 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Whether the vals' host was chosen, not derived from the listening port.
     vals_domain_chosen: bool,
+}
+
+/// How mail comes and goes.
+#[derive(Clone)]
+pub struct MailConfig {
+    /// The host of the vals' addresses, in lower case; no mail is taken without.
+    pub domain: Option<String>,
+    /// Where mail is taken.
+    pub listen: SocketAddr,
+    /// The files of the certificate for STARTTLS and its key.
+    pub certificate: Option<(PathBuf, PathBuf)>,
+    /// By what mail is sent; it is kept in the outbox without.
+    pub relay: Option<String>,
+}
+
+/// Without the relay, whose address may hold a password.
+impl std::fmt::Debug for MailConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MailConfig")
+            .field("domain", &self.domain)
+            .field("listen", &self.listen)
+            .field("certificate", &self.certificate)
+            .finish_non_exhaustive()
+    }
 }
 
 impl TryFrom<Settings> for Config {
@@ -236,6 +278,23 @@ impl TryFrom<Settings> for Config {
             vals_domain: match settings.vals_domain {
                 Some(domain) => vals_domain(&domain)?,
                 None => default_vals_domain(listen),
+            },
+            mail: MailConfig {
+                domain: settings.mail_domain.as_deref().map(mail_domain).transpose()?,
+                listen: settings
+                    .mail_listen
+                    .unwrap_or_else(|| SocketAddr::new(listen.ip(), 2525)),
+                certificate: match (settings.mail_certificate, settings.mail_key) {
+                    (Some(certificate), Some(key)) => Some((certificate, key)),
+                    (None, None) => None,
+                    (Some(_), None) | (None, Some(_)) => {
+                        return Err(ConfigError::Invalid {
+                            name: "mail_certificate",
+                            problem: "and mail_key go together: set both, or none".to_owned(),
+                        });
+                    }
+                },
+                relay: settings.mail_relay,
             },
             deno: settings.deno.unwrap_or_else(|| "deno".into()),
             launcher: "/proc/self/exe".into(),
@@ -336,6 +395,16 @@ fn base_url(text: &str) -> Result<String, ConfigError> {
         return Err(invalid());
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+fn mail_domain(text: &str) -> Result<String, ConfigError> {
+    match Url::parse(&format!("http://{text}")) {
+        Ok(url) if url.domain() == Some(text.to_ascii_lowercase().as_str()) => Ok(text.to_ascii_lowercase()),
+        _ => Err(ConfigError::Invalid {
+            name: "mail_domain",
+            problem: format!("is {text}, but has to be a host like mail.example.com"),
+        }),
+    }
 }
 
 fn vals_domain(text: &str) -> Result<String, ConfigError> {

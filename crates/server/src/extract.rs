@@ -8,8 +8,8 @@ use axum::{
 };
 use bytes::Bytes;
 use hamlet_models::{
-    Eval, EvalArgs, Markdown, MeUpdate, NewRun, NewSession, NewSqlBatch, NewSqlExecution, NewToken, NewVal,
-    NewVersion, PageQuery, PasswordChange, PutVal, SecretUpdate, ValUpdate,
+    Eval, EvalArgs, Markdown, MeUpdate, NewEmail, NewRun, NewSession, NewSqlBatch, NewSqlExecution, NewToken,
+    NewVal, NewVersion, PageQuery, PasswordChange, PutVal, SecretUpdate, ValUpdate,
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
@@ -113,6 +113,7 @@ body_with_rules!(
     SecretUpdate
 );
 
+impl ApiBody for NewEmail {}
 impl ApiBody for NewRun {}
 impl ApiBody for NewToken {}
 impl ApiBody for EvalArgs {

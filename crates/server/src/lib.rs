@@ -20,6 +20,7 @@ pub mod run_service;
 pub mod scheduler;
 
 pub mod gateway;
+pub mod mail;
 pub mod standard_library;
 pub mod static_app;
 

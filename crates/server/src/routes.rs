@@ -19,6 +19,7 @@ mod runs;
 mod modules;
 
 mod blob;
+mod email;
 mod sqlite;
 
 mod health;
@@ -60,6 +61,7 @@ fn described() -> OpenApiRouter<AppState> {
         .merge(eval::router())
         .merge(modules::router())
         .merge(blob::router())
+        .merge(email::router())
         .merge(sqlite::router())
         .merge(instance::router())
         .merge(markdown::router())

@@ -23,6 +23,7 @@ use crate::{
     auth::RunTokens,
     config::Config,
     error::ApiError,
+    mail::Mailer,
     recorder::{Recorder, Retention},
     run_service::RunService,
     scheduler::Scheduler,
@@ -79,9 +80,10 @@ impl Server {
             runtime.clone(),
         );
         sweep(store.clone());
+        let mailer = Mailer::new(&config, store.clone())?;
         let alone = config.database_url.is_none();
         let scheduler = Scheduler::new(store.clone(), runs.clone(), &config.limits, alone);
-        let state = AppState::new(config, store, runs, run_tokens);
+        let state = AppState::new(config, store, mailer, runs, run_tokens);
         Ok(Self {
             app: App::new(state.clone()),
             state,

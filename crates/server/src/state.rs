@@ -7,6 +7,7 @@ use hamlet_store::{AccountDatabases, Store};
 use crate::{
     auth::{Passwords, RunTokens, Throttle},
     config::Config,
+    mail::Mailer,
     run_service::RunService,
 };
 
@@ -22,6 +23,8 @@ pub struct App {
     pub store: Store,
     /// The database that each account has for its own.
     pub databases: AccountDatabases,
+    /// Sends mail.
+    pub mailer: Mailer,
     /// Starts vals and records their runs.
     pub runs: RunService,
     /// Issues and checks the tokens of runs.
@@ -34,11 +37,18 @@ pub struct App {
 
 impl AppState {
     /// The state around these parts.
-    pub fn new(config: Arc<Config>, store: Store, runs: RunService, run_tokens: RunTokens) -> Self {
+    pub fn new(
+        config: Arc<Config>,
+        store: Store,
+        mailer: Mailer,
+        runs: RunService,
+        run_tokens: RunTokens,
+    ) -> Self {
         Self(Arc::new(App {
             databases: AccountDatabases::new(config.data_dir.join("sqlite")),
             config,
             store,
+            mailer,
             runs,
             run_tokens,
             passwords: Passwords::new(),

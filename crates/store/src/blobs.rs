@@ -225,6 +225,6 @@ fn path(user_id: UserId, object_id: Uuid) -> ObjectPath {
     ObjectPath::from_iter([user_id.to_string(), object_id.to_string()])
 }
 
-fn failed(error: object_store::Error) -> StoreError {
+pub(crate) fn failed(error: object_store::Error) -> StoreError {
     StoreError::Io(error.into())
 }

@@ -4,6 +4,8 @@
 pub(crate) mod blob;
 pub(crate) mod deleted_val;
 pub(crate) mod last_run;
+pub(crate) mod outbox;
+pub(crate) mod queued_email;
 pub(crate) mod run;
 pub(crate) mod run_log;
 pub(crate) mod secret;

@@ -18,6 +18,7 @@ mod versions;
 
 mod account_databases;
 mod blobs;
+mod outbox;
 
 mod beacon;
 mod cache;

@@ -6,6 +6,7 @@ mod m0002_blobs;
 mod m0003_secrets;
 mod m0004_grants;
 mod m0005_schedules;
+mod m0006_mail;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait,
@@ -28,6 +29,7 @@ impl MigratorTrait for ValsMigrator {
             Box::new(m0003_secrets::Migration),
             Box::new(m0004_grants::Migration),
             Box::new(m0005_schedules::Migration),
+            Box::new(m0006_mail::Migration),
         ]
     }
 

@@ -21,7 +21,7 @@ use crate::state::AppState;
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(super::document);
 
 /// What the routes are about, in the order of the page.
-const TAGS: [(&str, &str); 13] = [
+const TAGS: [(&str, &str); 14] = [
     ("vals", "Small programs with a name, a kind and versions."),
     ("versions", "What each save left behind."),
     ("runs", "Every execution of a val, recorded."),
@@ -29,6 +29,7 @@ const TAGS: [(&str, &str); 13] = [
     ("eval", "Evaluating code that is not kept."),
     ("modules", "Vals as code to import."),
     ("blob", "Bytes that each account keeps by key."),
+    ("email", "Mail that goes out."),
     ("sqlite", "The SQLite database that each account has for its own."),
     ("users", "People and what they show."),
     ("aliases", "Users and vals by name."),

@@ -26,6 +26,7 @@ mod modules;
 mod standard_library;
 
 mod blob;
+mod email;
 mod sqlite;
 
 mod instance;

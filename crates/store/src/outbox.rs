@@ -1,0 +1,140 @@
+//! The outbox: messages that were to be sent where there is nothing to send them by.
+
+use bytes::Bytes;
+use hamlet_models::{EmailContent, EmailId, OutboxEmail, PageQuery, RunId, UserId};
+use object_store::{ObjectStoreExt, path::Path};
+use sea_orm::{
+    ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect,
+};
+use uuid::Uuid;
+
+use crate::{Slice, Store, StoreError, blobs::failed, clock::new_id, entity::outbox, rows};
+
+/// The most messages that an account's outbox keeps; the oldest go first.
+const KEPT: u64 = 500;
+
+impl Store {
+    /// Keeps a message in its sender's outbox; `message` is all of it, as it would be sent.
+    pub async fn keep_email(
+        &self,
+        user_id: UserId,
+        run_id: Option<RunId>,
+        content: &EmailContent,
+        message: Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let (id, created_at) = new_id();
+        let content =
+            serde_json::to_string(content).map_err(|error| StoreError::Unreadable(error.to_string()))?;
+        self.objects()
+            .put(&path(id), Bytes::from(message).into())
+            .await
+            .map_err(failed)?;
+        let row = outbox::Model {
+            id,
+            user_id: user_id.0,
+            run_id: run_id.map(|run| run.0),
+            content,
+            created_at: created_at.as_millis(),
+        };
+        let dropped = self
+            .change_vals(row, |row, tx| Box::pin(insert(row, tx)), |_, _| ())
+            .await?;
+        for id in dropped {
+            self.drop_email(id).await;
+        }
+        Ok(())
+    }
+
+    /// An account's outbox, newest first.
+    pub async fn list_outbox(
+        &self,
+        user_id: UserId,
+        page: PageQuery,
+    ) -> Result<Slice<OutboxEmail>, StoreError> {
+        let rows = of_user(user_id)
+            .offset(page.offset)
+            .limit(page.limit + 1)
+            .all(&self.vals().readers)
+            .await?;
+        Slice::cut(rows, page.limit).try_map(listed)
+    }
+
+    /// A message of an account's outbox, as it would be sent.
+    pub async fn get_email(&self, user_id: UserId, id: EmailId) -> Result<Bytes, StoreError> {
+        let row = of_user(user_id).filter(outbox::Column::Id.eq(id.0));
+        let row = row.one(&self.vals().readers).await?;
+        let row = row.ok_or(StoreError::NotFound("message"))?;
+        let object = self.objects().get(&path(row.id)).await.map_err(failed)?;
+        object.bytes().await.map_err(failed)
+    }
+
+    /// Deletes a message of an account's outbox.
+    pub async fn delete_email(&self, user_id: UserId, id: EmailId) -> Result<(), StoreError> {
+        self.change_vals(
+            (user_id, id),
+            |(user_id, id), tx| {
+                Box::pin(async move {
+                    let deleted = outbox::Entity::delete_many()
+                        .filter(outbox::Column::UserId.eq(user_id.0))
+                        .filter(outbox::Column::Id.eq(id.0))
+                        .exec(tx)
+                        .await?;
+                    match deleted.rows_affected {
+                        0 => Err(StoreError::NotFound("message")),
+                        _ => Ok(()),
+                    }
+                })
+            },
+            |_, ()| (),
+        )
+        .await?;
+        self.drop_email(id.0).await;
+        Ok(())
+    }
+
+    async fn drop_email(&self, id: Uuid) {
+        if let Err(error) = self.objects().delete(&path(id)).await {
+            tracing::warn!(%error, "the bytes of a message could not be deleted");
+        }
+    }
+}
+
+/// Inserts a row; answers those that have to go for it.
+async fn insert(row: &outbox::Model, tx: &DatabaseTransaction) -> Result<Vec<Uuid>, StoreError> {
+    outbox::Entity::insert(row.clone().into_active_model())
+        .exec_without_returning(tx)
+        .await?;
+    // An offset needs a limit; one more than may be goes for each that comes.
+    let old = of_user(row.user_id.into())
+        .offset(KEPT)
+        .limit(KEPT)
+        .all(tx)
+        .await?;
+    let old: Vec<Uuid> = old.into_iter().map(|row| row.id).collect();
+    outbox::Entity::delete_many()
+        .filter(outbox::Column::Id.is_in(old.clone()))
+        .exec(tx)
+        .await?;
+    Ok(old)
+}
+
+fn of_user(user_id: UserId) -> sea_orm::Select<outbox::Entity> {
+    outbox::Entity::find()
+        .filter(outbox::Column::UserId.eq(user_id.0))
+        .order_by_desc(outbox::Column::CreatedAt)
+        .order_by_desc(outbox::Column::Id)
+}
+
+fn listed(row: outbox::Model) -> Result<OutboxEmail, StoreError> {
+    Ok(OutboxEmail {
+        id: row.id.into(),
+        created_at: rows::time(row.created_at),
+        run_id: row.run_id.map(RunId::from),
+        content: serde_json::from_str(&row.content)
+            .map_err(|error| StoreError::Unreadable(error.to_string()))?,
+    })
+}
+
+fn path(id: Uuid) -> Path {
+    Path::from_iter(["outbox".to_owned(), id.to_string()])
+}
