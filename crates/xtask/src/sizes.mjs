@@ -13,13 +13,14 @@ const parts = JSON.parse(
   readFileSync(join(folder, "index.html"), "utf8").match(/const name of (\[\[.+\]\])\.find/)?.[1] ?? "[]",
 );
 const ahead = parts.find(([addresses]) => new RegExp(addresses).test("/v/someone/something"))?.[1] ?? [];
-const others = new Set(parts.flatMap(([, names]) => names).filter((name) => !ahead.includes(name)));
+/** @param {string} name */
+const isOther = (name) => name.endsWith(".wasm") && !name.endsWith("_bg.wasm") && !ahead.includes(name);
 /** @type {Record<string, number>} */
 const sizes = {};
 for (const entry of readdirSync(folder, { withFileTypes: true })) {
   const extension = extname(entry.name);
   if (
-    !entry.isFile() || others.has(entry.name) ||
+    !entry.isFile() || isOther(entry.name) ||
     ![".html", ".js", ".css", ".wasm", ".svg"].includes(extension)
   ) continue;
   const compressed = brotliCompressSync(readFileSync(join(folder, entry.name)), {
