@@ -41,7 +41,7 @@ static APP: LazyLock<StaticApp> = LazyLock::new(|| {
 /// What is answered in place of an app that was not built.
 const NOT_BUILT: &str = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Hamlet</title>\n\
     <h1>The web app is not in this build</h1>\n\
-    <p>Build it with <code>trunk build --release --cargo-profile app</code>, then build the server again; \
+    <p>Build it with <code>cargo xtask app</code>, then build the server again; \
     <code>cargo xtask run</code> does both. The interface at <a href=\"/docs\">/docs</a> works without it.</p>\n</html>\n";
 
 /// The names of the app's own files have a hash in them: what has such a name never changes.
