@@ -38,9 +38,6 @@ struct Options {
     /// PocketBase, to compare with; without it those rows are left out.
     #[arg(long, global = true)]
     pocketbase: Option<PathBuf>,
-    /// The built web app.
-    #[arg(long, global = true, default_value = "dist")]
-    app: PathBuf,
     /// Lighthouse's command line, to audit the app; without it those rows are left out.
     #[arg(long, global = true)]
     lighthouse: Option<PathBuf>,

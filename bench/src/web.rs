@@ -1,7 +1,5 @@
 //! The web app: what a first visit downloads, and what Lighthouse says.
 
-use std::{io::Write, path::Path};
-
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -13,48 +11,8 @@ use crate::{
     report::{Limit, figure, heading, note, ratio},
 };
 
-/// Measures sizes, then audits a val's page.
+/// Audits a public val's page, the home page and a user's page.
 pub(crate) async fn measure(options: &Options) -> Result<()> {
-    sizes(&options.app)?;
-    audit(options).await
-}
-
-/// What `/v/…` loads before the editor, compressed as the server sends it.
-fn sizes(app: &Path) -> Result<()> {
-    heading("First load of a val's page, without the editor");
-    let mut total = 0;
-    for entry in std::fs::read_dir(app).with_context(|| format!("no built app in {}", app.display()))? {
-        let path = entry?.path();
-        let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else {
-            continue;
-        };
-        if !["html", "js", "css", "wasm", "svg"].contains(&extension) {
-            continue;
-        }
-        let mut writer = brotli::CompressorWriter::new(Vec::new(), 1 << 16, 11, 22);
-        writer.write_all(&std::fs::read(&path)?)?;
-        let size = writer.into_inner().len();
-        total += size;
-        if extension == "wasm" {
-            ratio(
-                "wasm, brotli, in kB",
-                size as f64 / 1e3,
-                &Limit::AtMost(250.0, 200.0),
-            );
-        } else {
-            figure(extension, size as f64 / 1e3, "kB");
-        }
-    }
-    ratio(
-        "all, brotli, in kB",
-        total as f64 / 1e3,
-        &Limit::AtMost(330.0, 260.0),
-    );
-    Ok(())
-}
-
-/// Lighthouse, mobile, on a public val's page.
-async fn audit(options: &Options) -> Result<()> {
     heading("Lighthouse, mobile");
     let Some(lighthouse) = &options.lighthouse else {
         note("Lighthouse was not given (--lighthouse PATH): no audit");
@@ -112,6 +70,28 @@ async fn audit(options: &Options) -> Result<()> {
             .as_f64()
             .unwrap_or(f64::NAN);
         figure("largest contentful paint", paint, "ms");
+        sizes(&report)?;
     }
     hamlet.stop().await
+}
+
+/// What the page loaded of the app as it was sent, without the editor.
+fn sizes(report: &Value) -> Result<()> {
+    let loaded = report["audits"]["network-requests"]["details"]["items"]
+        .as_array()
+        .context("a report without requests")?;
+    let (mut all, mut wasm) = (0.0, 0.0);
+    for request in loaded {
+        let url = request["url"].as_str().context("a request without an address")?;
+        let size = request["transferSize"].as_f64().unwrap_or(0.0) / 1e3;
+        if !url.contains("/v1/") && !url.contains("/editor/") {
+            all += size;
+        }
+        if url.ends_with(".wasm") {
+            wasm += size;
+        }
+    }
+    ratio("wasm as sent, in kB", wasm, &Limit::AtMost(250.0, 200.0));
+    ratio("all as sent, in kB", all, &Limit::AtMost(330.0, 260.0));
+    Ok(())
 }

@@ -18,7 +18,7 @@ pub(crate) fn bench(project: &mut Project, arguments: &[OsString]) -> Result<()>
     setup::for_building(project)?;
     let server = build::release(project)?;
     let mut command = project.command("cargo");
-    command.args("run --release --package hamlet-bench -- --app dist --hamlet".split(' '));
+    command.args("run --release --package hamlet-bench -- --hamlet".split(' '));
     command.arg(server).arg("--deno").arg(packages::deno(project)?);
     match pocketbase(project) {
         Ok(path) => {
