@@ -6,7 +6,9 @@ mod request;
 
 pub mod instance;
 pub mod me;
+pub mod run_events;
 pub mod runs;
+pub mod secrets;
 pub mod sessions;
 pub mod tokens;
 pub mod users;

@@ -7,7 +7,7 @@ use leptos::{prelude::*, task::spawn_local};
 use leptos_router::hooks::use_navigate;
 
 use crate::{
-    api::{ApiClient, error::ClientError},
+    api::{ApiClient, error::ClientError, run_events::RunNews},
     components::{
         loaded::loaded,
         log_view::LogFilter,
@@ -26,7 +26,7 @@ use crate::{
     ui::skeleton::{SkeletonBox, SkeletonRows},
 };
 
-/// How often a run that goes on is looked at.
+/// How often a run that goes on is looked at where it isn't told how it does.
 const PACE: Duration = Duration::from_millis(700);
 /// A look that took long is followed by a rest of so many times as long.
 const REST: i64 = 4;
@@ -128,14 +128,35 @@ fn LiveRun(run: FullRun) -> AnyView {
     .into_any()
 }
 
-/// Looks again and again until the run is over.
+/// Follows the run until it is over: is told how it goes on, and where it can't be told, looks again and again.
 fn follow(api: ApiClient, run: RwSignal<FullRun>) {
     let next = StoredValue::new(0_i64);
     if run.with_untracked(|run| run.status.is_over()) {
         return;
     }
+    let told = StoredValue::new(true);
+    let tell = move |news| match news {
+        RunNews::Progress(progress) => {
+            // The page may be gone by now.
+            run.try_update(|run| progress.add_to(run));
+        }
+        // The browser takes it up again.
+        RunNews::Interrupted => {}
+        RunNews::Over | RunNews::Unavailable => {
+            if told.try_update_value(|told| *told = false).is_some() {
+                look(api, run, next);
+            }
+        }
+    };
+    let id = run.with_untracked(|run| run.id);
+    let events = api.follow_run(id, Box::new(tell));
+    if events.is_none() {
+        told.set_value(false);
+    }
+    StoredValue::new_local(events);
     use_poll(PACE, move || {
-        if clock::now() >= next.get_value() && run.with_untracked(|run| !run.status.is_over()) {
+        let wanted = !told.get_value() && clock::now() >= next.get_value();
+        if wanted && run.with_untracked(|run| !run.status.is_over()) {
             look(api, run, next);
         }
     });

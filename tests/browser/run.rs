@@ -229,6 +229,31 @@ async fn a_run_that_goes_on_is_followed_until_it_ends() {
 }
 
 #[wasm_bindgen_test]
+async fn what_a_run_prints_is_shown_as_it_is_told() {
+    let server = server(&full(RunStatus::Running));
+    server.keep_streams();
+    let (root, _mounted) = mount_app(ADDRESS);
+    until("the stream", || server.streams().len() == 1).await;
+    server.tell("log", "3", &line("told later", LogLevel::Info));
+    until_text(&root, "told later").await;
+    assert!(has_text(&root, "3 lines"));
+    come_back();
+    assert_eq!(server.seen(RUN).len(), 1, "who is told need not look");
+
+    let mut ended = full(RunStatus::Ok);
+    ended.logs.push(line("told later", LogLevel::Info));
+    ended.return_value = Some(json!({"city": "Berlin"}));
+    server.on(RUN, 200, &ended);
+    server.tell("status", "end", &ended.run);
+    until_text(&root, "{ city: \"Berlin\" }").await;
+    assert_eq!(
+        find(&root, ".run__head [role=status]").inner_text().trim(),
+        "Done after 132 ms"
+    );
+    assert!(server.streams().is_empty());
+}
+
+#[wasm_bindgen_test]
 async fn a_run_can_be_cancelled_while_it_goes_on() {
     let server = server(&full(RunStatus::Running));
     let cancel = "POST /v1/vals/018f3c7e-0000-7000-8000-000000000001/evaluations/018f3c7e-0000-7000-8000-000000000007/cancel";

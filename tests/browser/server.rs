@@ -7,7 +7,7 @@ use leptos::prelude::window;
 use serde::Serialize;
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
-use web_sys::{Request, Response, ResponseInit, Url};
+use web_sys::{Event, EventSource, MessageEvent, MessageEventInit, Request, Response, ResponseInit, Url};
 
 use crate::harness::clear_page;
 
@@ -48,6 +48,7 @@ struct State {
 pub(crate) struct Server {
     state: Rc<RefCell<State>>,
     real: JsValue,
+    real_events: JsValue,
     _fetch: Closure<dyn FnMut(Request) -> js_sys::Promise>,
 }
 
@@ -67,6 +68,7 @@ impl Server {
         let server = Self {
             state,
             real,
+            real_events: replace_events(),
             _fetch: fetch,
         };
         server.on("GET /v1/session", 200, &());
@@ -116,6 +118,39 @@ impl Server {
         self.state.borrow_mut().down = down;
     }
 
+    /// Keeps the streams of events that are asked for from now on; before, none is to be had.
+    pub(crate) fn keep_streams(&self) {
+        set_on_window("keepStreams", &JsValue::TRUE);
+    }
+
+    /// The paths of the streams that are kept.
+    pub(crate) fn streams(&self) -> Vec<String> {
+        kept_streams().iter().map(|stream| stream.url()).collect()
+    }
+
+    /// Sends an event to everyone who has a stream.
+    pub(crate) fn tell(&self, name: &str, id: &str, value: &impl Serialize) {
+        let data = serde_json::to_string(value).expect("a value of JSON");
+        for stream in kept_streams() {
+            let init = MessageEventInit::new();
+            init.set_data(&data.as_str().into());
+            init.set_last_event_id(id);
+            let event = MessageEvent::new_with_event_init_dict(name, &init).expect("an event");
+            stream.dispatch_event(&event).expect("to be dispatched");
+        }
+    }
+
+    /// Breaks off every stream: the browser tries again by itself, or gives up.
+    pub(crate) fn break_streams(&self, for_good: bool) {
+        for stream in kept_streams() {
+            if for_good {
+                stream.close();
+            }
+            let event = Event::new("error").expect("an event");
+            stream.dispatch_event(&event).expect("to be dispatched");
+        }
+    }
+
     /// The requests that began with this line.
     pub(crate) fn seen(&self, line: &str) -> Vec<Seen> {
         self.state
@@ -134,8 +169,47 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = js_sys::Reflect::set(&window(), &JsValue::from_str("fetch"), &self.real);
+        set_on_window("fetch", &self.real);
+        set_on_window("EventSource", &self.real_events);
     }
+}
+
+/// A source of events that asks no server: it has none, unless streams are kept.
+const EVENTS: &str = r"
+window.keepStreams = false;
+window.keptStreams = [];
+const real = window.EventSource;
+window.EventSource = class extends EventTarget {
+    constructor(url) {
+        super();
+        this.url = url;
+        this.readyState = window.keepStreams ? 1 : 2;
+        if (window.keepStreams) window.keptStreams.push(this);
+        else queueMicrotask(() => this.dispatchEvent(new Event('error')));
+    }
+    close() {
+        this.readyState = 2;
+        window.keptStreams = window.keptStreams.filter((kept) => kept !== this);
+    }
+};
+window.EventSource.CLOSED = 2;
+return real;
+";
+
+fn replace_events() -> JsValue {
+    js_sys::Function::new_no_args(EVENTS)
+        .call0(&JsValue::NULL)
+        .expect("to run")
+}
+
+fn kept_streams() -> Vec<EventSource> {
+    let kept = js_sys::Reflect::get(&window(), &JsValue::from_str("keptStreams")).expect("a list");
+    let kept: js_sys::Array = kept.unchecked_into();
+    kept.iter().map(JsCast::unchecked_into).collect()
+}
+
+fn set_on_window(key: &str, value: &JsValue) {
+    js_sys::Reflect::set(&window(), &JsValue::from_str(key), value).expect("to set it");
 }
 
 async fn answer(state: &RefCell<State>, request: Request) -> Result<JsValue, JsValue> {

@@ -460,6 +460,95 @@ async fn a_run_is_followed_until_it_is_over() {
 }
 
 #[wasm_bindgen_test]
+async fn what_a_run_prints_is_shown_as_it_is_told() {
+    let server = server(ValKind::Script);
+    server.keep_streams();
+    let going = FullRun {
+        run: run(7, "hello", RunStatus::Running),
+        logs: Vec::new(),
+        ..ended(RunStatus::Running)
+    };
+    runs_as(&server, &going);
+    let (root, _mounted) = open().await;
+    button(&root, "Run").click();
+    until("the stream", || {
+        server.streams() == [format!("/v1/runs/{RUN_ID}/events")]
+    })
+    .await;
+    let line = |message: &str| LogLine {
+        message: message.to_owned(),
+        ..ended(RunStatus::Ok).logs[0].clone()
+    };
+    server.tell("log", "1", &line("the first line"));
+    server.tell("status", "1", &going.run);
+    server.tell("log", "2", &line("the second line"));
+    until_text(&root, "the second line").await;
+
+    server.break_streams(false);
+    until_text(&root, "Can’t reach the server. The run goes on there").await;
+    // Told from the first line on again, each is shown once.
+    server.tell("log", "1", &line("the first line"));
+    server.tell("log", "3", &line("the third line"));
+    until_text(&root, "the third line").await;
+    assert!(!has_text(&root, "Can’t reach the server"));
+    assert_eq!(root.inner_text().matches("the first line").count(), 1);
+    assert_eq!(server.seen(&format!("GET /v1/runs/{RUN_ID}")).len(), 1);
+
+    let mut over = ended(RunStatus::Ok);
+    over.logs = vec![
+        line("the first line"),
+        line("the second line"),
+        line("the third line"),
+    ];
+    over.return_value = Some(json!({"told": "last"}));
+    server.on(&format!("GET /v1/runs/{RUN_ID}"), 200, &over);
+    server.tell("status", "end", &over.run);
+    until_text(&root, "told").await;
+    assert!(server.streams().is_empty());
+    assert_eq!(
+        find(&root, ".run-outcome [role=status]").inner_text(),
+        "Done after 132 ms"
+    );
+}
+
+#[wasm_bindgen_test]
+async fn a_run_whose_stream_ends_early_is_looked_at_until_it_is_over() {
+    let server = server(ValKind::Script);
+    server.keep_streams();
+    runs_as(
+        &server,
+        &FullRun {
+            run: run(7, "hello", RunStatus::Running),
+            ..ended(RunStatus::Running)
+        },
+    );
+    let (root, _mounted) = open().await;
+    button(&root, "Run").click();
+    until("the stream", || !server.streams().is_empty()).await;
+    server.on(&format!("GET /v1/runs/{RUN_ID}"), 200, &ended(RunStatus::Ok));
+    server.break_streams(true);
+    until_text(&root, "Done after 132 ms").await;
+}
+
+#[wasm_bindgen_test]
+async fn a_page_that_goes_ends_its_streams() {
+    let server = server(ValKind::Script);
+    server.keep_streams();
+    runs_as(
+        &server,
+        &FullRun {
+            run: run(7, "hello", RunStatus::Running),
+            ..ended(RunStatus::Running)
+        },
+    );
+    let (root, mounted) = open().await;
+    button(&root, "Run").click();
+    until("the stream", || !server.streams().is_empty()).await;
+    drop(mounted);
+    until("its end", || server.streams().is_empty()).await;
+}
+
+#[wasm_bindgen_test]
 async fn a_run_that_could_not_be_started_says_so() {
     let server = server(ValKind::Script);
     server.refuse(

@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use hamlet_models::{ExtendedVal, FullRun, NewRun, PageQuery, RunFilter, RunId, RunStatus, ValId};
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 
 use crate::{
-    api::{ApiClient, error::ClientError},
+    api::{
+        ApiClient,
+        error::ClientError,
+        run_events::{RunEvents, RunNews},
+    },
     components::{
         code_editor::{LineMark, Place},
         run_outcome::{own_frame, thrown},
@@ -31,6 +35,8 @@ pub struct Runner {
     pub state: RwSignal<RunState>,
     /// Counts what was begun: what an earlier turn still waits for is dropped.
     turn: StoredValue<u32>,
+    /// What tells how the run goes on, as long as it does.
+    events: StoredValue<Option<RunEvents>, LocalStorage>,
 }
 
 impl Runner {
@@ -41,6 +47,7 @@ impl Runner {
             run: RwSignal::new(None),
             state: RwSignal::new(RunState::Idle),
             turn: StoredValue::new(0),
+            events: StoredValue::new_local(None),
         }
     }
 
@@ -87,32 +94,71 @@ impl Runner {
         }
     }
 
+    /// Looks at the run, and is told how it goes on; where it can't be told, it looks again and again.
     async fn follow(self, id: RunId, turn: u32) {
-        let mut pause = FIRST_LOOK;
-        loop {
-            let answer = self.api.get_run(id).await;
-            if !self.is_on(turn) {
-                return;
-            }
-            match answer {
-                Ok(run) => {
-                    let over = run.status.is_over();
-                    let state = if over { RunState::Idle } else { RunState::Going };
-                    self.run.set(Some(run));
-                    self.state.set(state);
-                    if over {
-                        return;
+        if !self.look(id, turn).await {
+            return;
+        }
+        let tell = Box::new(move |news| self.hear(id, turn, news));
+        match self.api.follow_run(id, tell) {
+            Some(events) => self.events.set_value(Some(events)),
+            None => self.look_until_over(id, turn).await,
+        }
+    }
+
+    fn hear(self, id: RunId, turn: u32, news: RunNews) {
+        if !self.is_on(turn) {
+            return;
+        }
+        match news {
+            RunNews::Progress(progress) => {
+                self.state.set(RunState::Going);
+                self.run.update(|run| {
+                    if let Some(run) = run.as_mut().filter(|run| run.id == id) {
+                        progress.add_to(run);
                     }
-                }
-                Err(ClientError::Offline) => self.state.set(RunState::Unreachable),
-                Err(error) => return self.fail(turn, "The run can’t be looked at.", &error),
+                });
             }
+            RunNews::Interrupted => self.state.set(RunState::Unreachable),
+            RunNews::Over | RunNews::Unavailable => spawn_local(self.look_until_over(id, turn)),
+        }
+    }
+
+    async fn look_until_over(self, id: RunId, turn: u32) {
+        let mut pause = FIRST_LOOK;
+        while self.look(id, turn).await {
             sleep(pause).await;
             pause = LAST_LOOK.min(pause * 3 / 2);
         }
     }
 
+    /// Looks at the run once; says whether there will be more to see.
+    async fn look(self, id: RunId, turn: u32) -> bool {
+        let answer = self.api.get_run(id).await;
+        if !self.is_on(turn) {
+            return false;
+        }
+        match answer {
+            Ok(run) => {
+                let over = run.status.is_over();
+                let state = if over { RunState::Idle } else { RunState::Going };
+                self.run.set(Some(run));
+                self.state.set(state);
+                !over
+            }
+            Err(ClientError::Offline) => {
+                self.state.set(RunState::Unreachable);
+                true
+            }
+            Err(error) => {
+                self.fail(turn, "The run can’t be looked at.", &error);
+                false
+            }
+        }
+    }
+
     fn begin(self) -> u32 {
+        self.events.set_value(None);
         self.turn.update_value(|turn| *turn += 1);
         self.turn.get_value()
     }
