@@ -10,12 +10,12 @@ use hamlet_models::Limits;
 use crate::{
     live_run::LiveRun,
     shared::Shared,
-    worker::{Doom, Duty, Worker},
+    worker::{Doom, Duty, FILES_MB, Worker},
 };
 
 /// How often workers with something to do are looked at.
 const TICK: Duration = Duration::from_millis(50);
-/// Workers that only stay warm are looked at every so many ticks.
+/// Workers that only stay warm, and the files of all, are looked at every so many ticks.
 const IDLE_TICKS: u64 = 10;
 /// How often an instance without work looks whether it can give something back.
 const IDLE_LOOK: Duration = Duration::from_secs(60);
@@ -66,6 +66,9 @@ fn look(shared: &Arc<Shared>, tick: u64) -> bool {
             if bytes > worker_bytes(limits) {
                 worker.kill(Doom::Memory);
             }
+        }
+        if tick.is_multiple_of(IDLE_TICKS) && worker.file_bytes() > FILES_MB << 20 {
+            worker.kill(Doom::Files);
         }
         watch_time(&worker, duty, &runs, Duration::from_secs(limits.cpu_seconds));
     }

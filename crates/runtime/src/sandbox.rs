@@ -8,6 +8,7 @@ mod calls;
 mod cgroup;
 mod files;
 mod limits;
+mod rights;
 
 mod checkup;
 mod launch;
@@ -50,7 +51,7 @@ pub(crate) struct Lock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
-    /// A worker can't come to more rights than it has.
+    /// A worker has no rights beyond its files', even if the server is root, and can't come to more.
     NewPrivileges,
     /// It reaches no files but those that it needs (Landlock).
     Files,

@@ -51,9 +51,13 @@ pub(crate) fn kill_group(pid: Pid) {
     let _ = killpg(pid, Signal::SIGKILL);
 }
 
-/// Ends the workers that an earlier server left when it was killed itself: those whose command line names `work_dir`.
+/// Ends the workers, and what fetched modules, that an earlier server left when it was killed itself: those whose
+/// command line names `work_dir`.
 pub(crate) fn kill_leftovers(work_dir: &Path) {
-    let mark = format!("--allow-write={}/", work_dir.display());
+    let marks = [
+        format!("--allow-write={}/", work_dir.display()),
+        format!("{}/stock/", work_dir.display()),
+    ];
     let Ok(processes) = fs::read_dir("/proc") else {
         return;
     };
@@ -66,7 +70,7 @@ pub(crate) fn kill_leftovers(work_dir: &Path) {
         };
         if command
             .split(|byte| *byte == 0)
-            .any(|argument| argument.starts_with(mark.as_bytes()))
+            .any(|argument| marks.iter().any(|mark| argument.starts_with(mark.as_bytes())))
         {
             let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
         }

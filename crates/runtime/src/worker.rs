@@ -5,6 +5,7 @@ mod start;
 
 mod command;
 mod ending;
+mod files;
 mod frames;
 mod output;
 mod pipe;
@@ -30,7 +31,7 @@ use tokio::{
 
 pub(crate) use self::{
     command::{Launch, Purpose},
-    ending::{Doom, Exit, error},
+    ending::{Doom, Exit, FILES_MB, error},
     frames::{ApiAddress, Job, Report, Thrown},
     nursery::Nursery,
 };
@@ -176,6 +177,11 @@ impl Worker {
     /// Looks at its memory now.
     pub(crate) fn resident_bytes(&self) -> Option<u64> {
         system::resident_bytes(self.pid)
+    }
+
+    /// Looks at how much its files take now.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        files::bytes_of(&self.dir, self.pid)
     }
 
     /// The most memory that it has held, as far as is known.

@@ -10,7 +10,7 @@ use std::{
 use landlock::RulesetStatus;
 use nix::sys::prctl;
 
-use super::{Layer, Lock, calls, cgroup, files, limits, probe};
+use super::{Layer, Lock, calls, cgroup, files, limits, probe, rights};
 
 /// The first argument of a program that is to be the launcher.
 pub const LAUNCH: &str = "launch-worker";
@@ -62,6 +62,12 @@ fn enter(lock: &Lock) -> Missing {
         miss(
             Layer::NewPrivileges,
             format!("the kernel does not take it: {cause}"),
+        );
+    }
+    if let Err(cause) = rights::restrict(lock.cache_writable) {
+        miss(
+            Layer::NewPrivileges,
+            format!("capabilities could not be given up: {cause}"),
         );
     }
     match files::restrict(lock) {

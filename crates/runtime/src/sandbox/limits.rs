@@ -2,10 +2,10 @@
 
 use nix::sys::resource::{Resource, setrlimit};
 
+use crate::worker::FILES_MB;
+
 /// Open files and sockets.
 const OPEN_FILES: u64 = 2048;
-/// The largest file that a worker may write, in bytes.
-const FILE_BYTES: u64 = 256 << 20;
 /// What the engine maps to write to, used or not, beside the memory that a val may hold: 536 MB for itself, and as much
 /// for each thread that a val starts (`new Worker`), of which there may be four.
 const ENGINE_BYTES: u64 = 3 << 30;
@@ -16,7 +16,7 @@ pub(super) fn of_worker(memory_mb: u64) -> [(Resource, u64); 4] {
     [
         (Resource::RLIMIT_CORE, 0),
         (Resource::RLIMIT_NOFILE, OPEN_FILES),
-        (Resource::RLIMIT_FSIZE, FILE_BYTES),
+        (Resource::RLIMIT_FSIZE, FILES_MB << 20),
         (Resource::RLIMIT_DATA, (memory_mb << 20) + ENGINE_BYTES),
     ]
 }

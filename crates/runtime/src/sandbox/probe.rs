@@ -12,7 +12,7 @@ use nix::{
     unistd::Pid,
 };
 
-use super::{Finding, LAUNCH, Layer, Lock, launch::Missing, limits};
+use super::{Finding, LAUNCH, Layer, Lock, launch::Missing, limits, rights};
 use crate::RuntimeError;
 
 /// Asks a process that has put on this lock; `why_no_cgroup` explains a lock without one.
@@ -78,7 +78,13 @@ fn attempt(layer: Layer, lock: &Lock) -> (bool, String) {
     match layer {
         Layer::NewPrivileges => {
             let set = prctl::get_no_new_privs() == Ok(true);
-            (set, format!("the kernel says {}", if set { "yes" } else { "no" }))
+            let few = rights::are_few().unwrap_or(false);
+            let said = match (set, few) {
+                (true, true) => "no_new_privs is set, and no capability is left that matters",
+                (true, false) => "no_new_privs is set, but capabilities are left",
+                (false, _) => "no_new_privs is not set",
+            };
+            (set && few, said.to_owned())
         }
         Layer::Files => refused("listing /", fs::read_dir("/"), is_denied),
         Layer::Ports => refused(

@@ -4,7 +4,14 @@ use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
 
 use hamlet_models::{Limits, RunError};
 
+use nix::sys::signal::Signal;
+
 use crate::End;
+
+/// The megabytes that a worker's files may take.
+pub(crate) const FILES_MB: u64 = 512;
+/// How many files and folders it may have.
+pub(crate) const MOST_FILES: usize = 10_000;
 
 /// Why the host ends a run or a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +22,8 @@ pub(crate) enum Doom {
     CpuTime,
     /// It held too much memory.
     Memory,
+    /// Its files took too much.
+    Files,
     /// Someone asked for it.
     Cancelled,
     /// The runtime is shut down.
@@ -48,6 +57,10 @@ impl Exit {
                         "the val's process ended with exit code {code} before the run was over: it called Deno.exit, \
                          or waited for a promise that nothing was left to settle"
                     ),
+                    // What the system does with who writes beyond the end that a file may have.
+                    Some((_, Some(signal))) if signal == Signal::SIGXFSZ as i32 => {
+                        return Doom::Files.verdict(limits);
+                    }
                     Some((_, Some(signal))) => format!("the val's process was ended by signal {signal}"),
                     _ => "the val's process ended before the run was over".to_owned(),
                 };
@@ -86,6 +99,15 @@ impl Doom {
                 error(
                     "OutOfMemoryError",
                     format!("used more than the {memory_mb} MB of memory that a run may use"),
+                ),
+            ),
+            Self::Files => (
+                End::Threw,
+                error(
+                    "FilesError",
+                    format!(
+                        "wrote more than the {FILES_MB} MB or {MOST_FILES} files that a val's worker may have"
+                    ),
                 ),
             ),
             Self::Cancelled => (

@@ -134,6 +134,13 @@ async fn a_worker_wears_the_lock_and_inherits_no_file() {
             for wanted in ["NoNewPrivs:\t1", "Seccomp:\t2"] {
                 assert!(status.contains(wanted), "{status}");
             }
+            let rights = status.lines().find_map(|line| line.strip_prefix("CapEff:\t"));
+            let rights = u64::from_str_radix(rights.expect("capabilities"), 16).expect("a number");
+            assert_eq!(
+                rights & !(1 << 2),
+                0,
+                "but for reading, also where the server is root"
+            );
             // Its standard streams, its own two channels, and what Deno itself opens.
             for file in fs::read_dir(process.join("fd")).expect("its files").flatten() {
                 let Ok(target) = fs::read_link(file.path()) else {
