@@ -12,6 +12,7 @@ use std::{
 
 use futures_util::{FutureExt, future::BoxFuture};
 use hamlet_models::{LogLine, RunId, ValKind};
+use nix::unistd::Uid;
 use serde::Deserialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -39,6 +40,8 @@ pub struct CheckUp {
     pub layers: Vec<Finding>,
     /// What stands in the way of vals that ask the network, if anything does.
     pub network: Option<String>,
+    /// Whether workers belong to root, as the server does: more would be lost if all layers failed.
+    pub is_root: bool,
 }
 
 /// One thing that was tried.
@@ -79,6 +82,7 @@ pub async fn check_up(mut config: RuntimeConfig) -> Result<CheckUp, RuntimeError
         permissions: verdict(&as_val),
         layers,
         network: network(),
+        is_root: Uid::effective().is_root(),
     })
 }
 

@@ -91,6 +91,31 @@ async fn a_missing_part_is_said_and_vals_still_run() {
 }
 
 #[tokio::test]
+async fn the_check_up_finds_what_is_missing() {
+    let cases = [
+        ("landlock", Layer::Files, "writing outside its folder is allowed"),
+        ("seccomp", Layer::Programs, "starting a program is allowed"),
+    ];
+    for (part, layer, allowed) in cases {
+        let folder = tempfile::tempdir().expect("a folder");
+        let found = check_up(config(&without(part, &folder), &folder))
+            .await
+            .expect("a check-up");
+        assert!(
+            found.permissions.is_ok(),
+            "Deno's own permissions hold nevertheless"
+        );
+        let finding = found.layers.iter().find(|finding| finding.layer == layer);
+        let finding = finding.expect("the layer");
+        assert!(
+            !finding.holds && finding.proof.contains(allowed),
+            "{}",
+            finding.proof
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_missing_part_that_is_required_is_refused_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let launcher = without("landlock", &folder);

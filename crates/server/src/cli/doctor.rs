@@ -53,6 +53,13 @@ impl Doctor {
             Some(why) => tell(false, "network", why)?,
             None => tell(true, "network", "there is an IPv4 route, which is what vals use")?,
         }
+        if found.is_root {
+            tell(
+                false,
+                "user",
+                "the server and its workers belong to root: give it a user of its own",
+            )?;
+        }
         if !broken.is_empty() {
             bail!(
                 "vals are not locked in as they should be: {} does not hold",
