@@ -67,8 +67,8 @@ fn look(shared: &Arc<Shared>, tick: u64) -> bool {
                 worker.kill(Doom::Memory);
             }
         }
-        if tick.is_multiple_of(IDLE_TICKS) && worker.file_bytes() > FILES_MB << 20 {
-            worker.kill(Doom::Files);
+        if tick.is_multiple_of(IDLE_TICKS) {
+            watch_files(&worker);
         }
         watch_time(&worker, duty, &runs, Duration::from_secs(limits.cpu_seconds));
     }
@@ -76,6 +76,15 @@ fn look(shared: &Arc<Shared>, tick: u64) -> bool {
         .warm
         .sweep(Duration::from_secs(limits.warm_seconds), shared.wall());
     idle
+}
+
+fn watch_files(worker: &Worker) {
+    let cpu = nanos(worker.cpu_time());
+    // Whoever has used no CPU time has written nothing either.
+    let has_worked = worker.cpu_at_files.swap(cpu, Ordering::Relaxed) != cpu;
+    if has_worked && worker.file_bytes() > FILES_MB << 20 {
+        worker.kill(Doom::Files);
+    }
 }
 
 fn watch_time(worker: &Worker, duty: Duty, runs: &[Arc<LiveRun>], most_cpu: Duration) {

@@ -84,6 +84,8 @@ pub(crate) struct Worker {
     pub(crate) last_moment: OnceLock<Instant>,
     /// The CPU clock when the monitor last looked, in nanoseconds.
     pub(crate) cpu_seen: AtomicU64,
+    /// The CPU clock when the monitor last looked at its files, in nanoseconds.
+    pub(crate) cpu_at_files: AtomicU64,
     /// The most memory that the monitor has seen, in bytes.
     pub(crate) memory_seen: AtomicU64,
 }

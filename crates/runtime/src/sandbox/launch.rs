@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    fs,
     io::{self, Write},
     os::unix::process::CommandExt,
     process::{Command, ExitCode},
@@ -52,6 +53,9 @@ fn enter(lock: &Lock) -> Missing {
     {
         miss(Layer::Cgroup, format!("the group could not be entered: {cause}"));
     }
+    // Where the machine itself has no memory left, a worker goes before the server does. A system without that choice
+    // makes its own.
+    let _ = fs::write("/proc/self/oom_score_adj", "1000");
     if let Err(cause) = limits::restrict(lock.memory_mb) {
         miss(
             Layer::Limits,

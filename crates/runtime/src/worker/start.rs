@@ -115,6 +115,7 @@ impl Worker {
             cpu_given: AtomicU64::new(0),
             last_moment: OnceLock::new(),
             cpu_seen: AtomicU64::new(0),
+            cpu_at_files: AtomicU64::new(0),
             memory_seen: AtomicU64::new(0),
         });
         nursery

@@ -73,7 +73,7 @@ impl Host {
         let mut config = RuntimeConfig {
             deno: deno(),
             launcher: env!("CARGO_BIN_EXE_hamlet-launcher").into(),
-            require_sandbox: true,
+            require_sandbox: false,
             work_dir: dir.path().join("work"),
             cache_dir: dir.path().join("cache"),
             api_url: "http://127.0.0.1:18787/api".into(),

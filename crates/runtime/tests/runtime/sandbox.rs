@@ -69,7 +69,6 @@ async fn a_missing_part_is_said_and_vals_still_run() {
         let launcher = without(part, &folder);
         let host = Host::with(LIMITS, |config| {
             config.launcher = launcher;
-            config.require_sandbox = false;
         })
         .await;
         let missing: Vec<_> = host
