@@ -141,6 +141,7 @@ fn input_of(run: &FullRun) -> Result<(NewRun, Option<&'static str>), &'static st
             version: None,
             args,
             request,
+            email: None,
         },
         note,
     ))

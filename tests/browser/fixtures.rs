@@ -72,6 +72,7 @@ pub(crate) fn val(number: u32, name: &str, kind: ValKind) -> BasicVal {
             self_: format!("http://localhost/v1/vals/{number}"),
             versions: format!("http://localhost/v1/vals/{number}/versions"),
             module: format!("http://localhost/v/ada/{name}?v=3"),
+            email: None,
             endpoint: (kind == ValKind::Http).then(|| format!("http://ada-{name}.localhost:8787/")),
         },
         last_run: None,

@@ -36,7 +36,7 @@ pub use page::{Page, PageLinks, PageQuery};
 pub use problem::{Problem, ProblemCode, ProblemDetail};
 pub use run::{
     BaseRun, Eval, EvalArgs, FullRun, HttpRequest, HttpResponse, LogLevel, LogLine, LogStream, NewRun,
-    RunError, RunFilter, RunPhases, RunRequest, RunStatus, Trigger, Truncated,
+    RunError, RunFilter, RunPhases, RunRequest, RunStatus, TestEmail, Trigger, Truncated,
 };
 pub use schedule::{NewSchedule, Schedule};
 pub use scope::{InvalidScope, Scope, ScopeAction, ScopeResource, Scopes};

@@ -375,6 +375,26 @@ pub struct NewRun {
     /// The request for an HTTP val; `GET /` if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<HttpRequest>,
+    /// The message for an e-mail val; an empty one from the caller if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<TestEmail>,
+}
+
+/// A message to try an e-mail val with (ours).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TestEmail {
+    /// From whom; the caller, if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// The text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The text as HTML.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
 }
 
 /// A request to send to an HTTP val.

@@ -109,6 +109,9 @@ pub struct ValLinks {
     /// Where an HTTP val answers; other kinds have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
+    /// Where mail reaches an e-mail val (ours); other kinds have none, and none has where no mail is taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
 }
 
 /// How a val's last run ended, in short.

@@ -1,6 +1,9 @@
 //! Mail: what goes out by a relay or is kept in the outbox, and what comes for vals.
 
 mod compose;
+mod listener;
+mod parse;
+mod postman;
 
 use std::sync::Arc;
 
@@ -8,6 +11,10 @@ use anyhow::Context;
 use hamlet_models::{EmailContent, NewEmail, SentEmail};
 use hamlet_store::Store;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+
+pub use listener::MailListener;
+pub(crate) use parse::input as email_input;
+pub use postman::Postman;
 
 use crate::{
     auth::CurrentUser,

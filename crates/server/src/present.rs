@@ -8,8 +8,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use hamlet_models::{
-    BasicVal, ExtendedVal, Me, Page, PageLinks, PageQuery, Privacy, Schedule, Timestamp, User, UserLinks,
-    Username, ValKind, ValLinks, ValName,
+    BasicVal, ExtendedVal, Me, Page, PageLinks, PageQuery, Privacy, Schedule, TestEmail, Timestamp, User,
+    UserLinks, Username, ValKind, ValLinks, ValName,
 };
 use hamlet_store::{ScheduleRecord, Slice, Ticks, UserRecord, ValRecord};
 use serde::Serialize;
@@ -18,6 +18,7 @@ use crate::{
     config::Config,
     error::{ApiError, ApiResult},
     gateway,
+    mail::email_input,
     state::AppState,
 };
 
@@ -113,9 +114,37 @@ impl Links {
                 self_: own,
                 module,
                 endpoint: (val.kind == ValKind::Http).then(|| self.endpoint(val)),
+                email: self.email_address(val).filter(|_| val.kind == ValKind::Email),
             },
             last_run: None,
         }
+    }
+
+    /// Where mail reaches a val; nowhere if this instance takes none.
+    fn email_address(&self, val: &ValRecord) -> Option<String> {
+        let domain = self.config.mail.domain.as_ref()?;
+        Some(format!("{}.{}@{domain}", val.owner.username, val.name))
+    }
+
+    /// The message that an e-mail val is tried with.
+    pub fn test_email(&self, val: &ValRecord, sender: &UserRecord, email: TestEmail) -> serde_json::Value {
+        let own = || {
+            sender
+                .email
+                .clone()
+                .unwrap_or_else(|| format!("{}@localhost", sender.username))
+        };
+        let to = self
+            .email_address(val)
+            .unwrap_or_else(|| format!("{}.{}@localhost", val.owner.username, val.name));
+        let TestEmail {
+            from,
+            subject,
+            text,
+            html,
+        } = email;
+        let given = serde_json::json!({"to": [to], "subject": subject, "text": text, "html": html});
+        email_input(&from.unwrap_or_else(own), given)
     }
 
     /// A val with everything there is to say of it.

@@ -23,7 +23,7 @@ use crate::{
     auth::RunTokens,
     config::Config,
     error::ApiError,
-    mail::Mailer,
+    mail::{Mailer, Postman},
     recorder::{Recorder, Retention},
     run_service::RunService,
     scheduler::Scheduler,
@@ -42,6 +42,8 @@ pub struct Server {
     pub state: AppState,
     /// Runs scheduled vals; looks for none before it is started.
     pub scheduler: Scheduler,
+    /// Runs e-mail vals; looks for no message before it is started.
+    pub postman: Postman,
     recorder: Recorder,
     runtime: Option<Runtime>,
     /// Deleted when the server is dropped.
@@ -83,11 +85,13 @@ impl Server {
         let mailer = Mailer::new(&config, store.clone())?;
         let alone = config.database_url.is_none();
         let scheduler = Scheduler::new(store.clone(), runs.clone(), &config.limits, alone);
+        let postman = Postman::new(store.clone(), runs.clone(), &config.limits, alone);
         let state = AppState::new(config, store, mailer, runs, run_tokens);
         Ok(Self {
             app: App::new(state.clone()),
             state,
             scheduler,
+            postman,
             recorder,
             runtime,
             _work_folder: None,
@@ -102,10 +106,12 @@ impl Server {
     /// Lets runs end for as long as `grace`, keeps what they left, and closes the store.
     pub async fn shutdown(self, grace: Duration) -> anyhow::Result<()> {
         self.scheduler.stop();
+        self.postman.stop();
         if let Some(runtime) = &self.runtime {
             runtime.shutdown(grace).await;
         }
         self.scheduler.ended().await;
+        self.postman.ended().await;
         self.recorder.shutdown().await;
         Ok(self.state.store.close().await?)
     }

@@ -18,6 +18,7 @@ mod versions;
 
 mod account_databases;
 mod blobs;
+mod mail_queue;
 mod outbox;
 
 mod beacon;
@@ -34,6 +35,7 @@ mod writer;
 pub use account_databases::{AccountDatabases, SqlError};
 pub use blobs::{BlobContent, BlobUpload};
 pub use error::StoreError;
+pub use mail_queue::{IncomingEmail, QueuedEmail};
 pub use runs::{RunRecord, RunScope, RunWrite};
 pub use schedules::{ClaimedTick, DueTick, InvalidSchedule, Ticks};
 pub use secrets::SecretRecord;

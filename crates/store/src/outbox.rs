@@ -10,6 +10,8 @@ use uuid::Uuid;
 
 use crate::{Slice, Store, StoreError, blobs::failed, clock::new_id, entity::outbox, rows};
 
+/// The folder of their bytes among the objects.
+pub(crate) const FOLDER: &str = "outbox";
 /// The most messages that an account's outbox keeps; the oldest go first.
 const KEPT: u64 = 500;
 
@@ -136,5 +138,5 @@ fn listed(row: outbox::Model) -> Result<OutboxEmail, StoreError> {
 }
 
 fn path(id: Uuid) -> Path {
-    Path::from_iter(["outbox".to_owned(), id.to_string()])
+    Path::from_iter([FOLDER.to_owned(), id.to_string()])
 }

@@ -18,6 +18,7 @@ use crate::{
     config::{Config, LogFormat, Settings},
     first_start,
     listen::listen,
+    mail::MailListener,
     server::Server,
 };
 
@@ -48,6 +49,14 @@ impl Serve {
         let server = Server::start(config.clone(), store.clone()).await?;
         first_start::make_owner(&store).await?;
         server.scheduler.start();
+        server.postman.start();
+        if let Some(mail) = MailListener::bind(&config.mail, store.clone())
+            .await
+            .with_context(|| format!("can't take mail on {}", config.mail.listen))?
+        {
+            tracing::info!(listen = %config.mail.listen, domain = config.mail.domain, "takes mail");
+            tokio::spawn(mail.serve(end.clone()));
+        }
 
         let url = config.own_url();
         let sandbox = server.sandbox();

@@ -67,12 +67,14 @@ async fn list_val_runs(
 
 /// Starts a run of a val in the background, as from its page: `GET /v1/runs/{id}` tells how it goes.
 ///
-/// An HTTP val gets the request that `request` describes, a scheduled one is told when it last ran.
+/// An HTTP val gets the request that `request` describes, a scheduled one is told when it last ran, an e-mail
+/// val gets the message that `email` describes.
 #[utoipa::path(post, path = "/v1/vals/{val_id}/runs", tag = "runs", params(("val_id" = ValId, Path)),
     request_body = NewRun, responses((status = 202, description = "The run, as it begins", body = BaseRun), ApiError))]
 async fn create_run(
     State(state): State<AppState>,
     user: CurrentUser,
+    links: Links,
     ApiPath(val_id): ApiPath<ValId>,
     new: Option<ApiJson<NewRun, CODE_BODY_MAX_BYTES>>,
 ) -> ApiResult<(StatusCode, Json<BaseRun>)> {
@@ -110,9 +112,12 @@ async fn create_run(
             run
         }
         ValKind::Email => {
-            let message =
-                "an e-mail val runs when a message comes to its address: it can't be started from here";
-            return Err(ApiError::invalid("type", message));
+            let call = Call {
+                trigger: Trigger::Editor,
+                parent_id: user.run_id(),
+                input: Input::Email(links.test_email(&val, &user.user, new.email.unwrap_or_default())),
+            };
+            state.runs.start(&val, call).await?.run
         }
     };
     Ok((StatusCode::ACCEPTED, Json(base_run(&run.record()))))

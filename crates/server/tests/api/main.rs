@@ -27,6 +27,7 @@ mod standard_library;
 
 mod blob;
 mod email;
+mod incoming_email;
 mod sqlite;
 
 mod instance;

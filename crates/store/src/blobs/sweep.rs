@@ -7,11 +7,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use uuid::Uuid;
 
 use super::FOLDER;
-use crate::{Store, StoreError, entity::blob};
+use crate::{
+    Store, StoreError,
+    entity::{self, blob, queued_email},
+    mail_queue, outbox,
+};
 
 /// Younger files may belong to a write that goes on.
 const OLD_ENOUGH: Duration = Duration::from_secs(24 * 60 * 60);
@@ -29,8 +33,35 @@ impl Store {
             let kept: HashSet<String> = rows.iter().map(|row| row.object_id.to_string()).collect();
             swept += aside(move || sweep(&folder, &kept)).await?;
         }
+        for (name, kept) in [
+            (mail_queue::FOLDER, ids_of_mail(self).await?),
+            (outbox::FOLDER, ids_of_outbox(self).await?),
+        ] {
+            let folder = folder_of(self, name);
+            swept += aside(move || sweep(&folder, &kept)).await?;
+        }
         Ok(swept)
     }
+}
+
+fn folder_of(store: &Store, name: &str) -> PathBuf {
+    store.data_dir().join(FOLDER).join(name)
+}
+
+async fn ids_of_mail(store: &Store) -> Result<HashSet<String>, StoreError> {
+    let rows = queued_email::Entity::find().all(&store.vals().readers).await?;
+    Ok(rows.iter().map(|row| row.id.to_string()).collect())
+}
+
+async fn ids_of_outbox(store: &Store) -> Result<HashSet<String>, StoreError> {
+    use entity::outbox::{Column, Entity};
+    let ids: Vec<Uuid> = Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .into_tuple()
+        .all(&store.vals().readers)
+        .await?;
+    Ok(ids.iter().map(Uuid::to_string).collect())
 }
 
 /// The folders of accounts.
@@ -48,7 +79,12 @@ fn folders(folder: &Path) -> io::Result<Vec<(Uuid, PathBuf)>> {
 /// Deletes old files that are not kept: unfinished ones have names of their own.
 fn sweep(folder: &Path, kept: &HashSet<String>) -> io::Result<usize> {
     let mut swept = 0;
-    for entry in fs::read_dir(folder)? {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
         let entry = entry?;
         let is_kept = entry.file_name().to_str().is_some_and(|name| kept.contains(name));
         let age = SystemTime::now().duration_since(entry.metadata()?.modified()?);

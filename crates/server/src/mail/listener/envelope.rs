@@ -1,0 +1,111 @@
+//! What a session has said so far of the message that it brings.
+
+use std::{
+    io,
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::{Bytes, BytesMut};
+use hamlet_models::ValId;
+use mailin::{Handler, Response, response};
+
+/// The largest message: 30 MB, and what base64 adds to it.
+pub(super) const MESSAGE_MAX_BYTES: usize = 42 << 20;
+/// The most vals that one message goes to.
+const RECIPIENTS_MAX: usize = 20;
+
+/// Shared by the session and the state machine that reads its lines.
+#[derive(Clone, Default)]
+pub(super) struct Envelope(Arc<Mutex<Parts>>);
+
+#[derive(Default)]
+pub(super) struct Parts {
+    /// The vals that it goes to.
+    pub(super) vals: Vec<ValId>,
+    /// Lines that were read and are still to be written.
+    unwritten: BytesMut,
+    size: usize,
+    /// Whether what comes is the message, not commands.
+    pub(super) is_open: bool,
+    /// What the last line was, if it needs an answer from the store.
+    asked: Option<Asked>,
+}
+
+/// What a line asks for that the state machine can't answer.
+pub(super) enum Asked {
+    /// Whether there is someone of this address.
+    Recipient(String),
+    /// To take the message, which is whole.
+    Message,
+}
+
+impl Envelope {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Parts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Parts {
+    pub(super) fn take_asked(&mut self) -> Option<Asked> {
+        self.asked.take()
+    }
+
+    /// The lines since the last time.
+    pub(super) fn take_unwritten(&mut self) -> Bytes {
+        self.unwritten.split().freeze()
+    }
+
+    /// How many bytes wait to be written.
+    pub(super) fn unwritten_len(&self) -> usize {
+        self.unwritten.len()
+    }
+
+    /// Whether the message is larger than one that is taken.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.size > MESSAGE_MAX_BYTES
+    }
+}
+
+impl Handler for Envelope {
+    fn mail(&mut self, _ip: IpAddr, _domain: &str, _from: &str) -> Response {
+        *self.lock() = Parts::default();
+        response::OK
+    }
+
+    fn rcpt(&mut self, to: &str) -> Response {
+        let mut parts = self.lock();
+        if parts.vals.len() >= RECIPIENTS_MAX {
+            return Response::custom(
+                452,
+                "Too many recipients: send the rest in another message".to_owned(),
+            );
+        }
+        parts.asked = Some(Asked::Recipient(to.to_owned()));
+        response::OK
+    }
+
+    fn data_start(&mut self, _domain: &str, _from: &str, _is_8bit: bool, _to: &[String]) -> Response {
+        let mut parts = self.lock();
+        if parts.vals.is_empty() {
+            return Response::custom(554, "No valid recipients".to_owned());
+        }
+        (parts.size, parts.unwritten, parts.is_open) = (0, BytesMut::new(), true);
+        response::OK
+    }
+
+    fn data(&mut self, line: &[u8]) -> io::Result<()> {
+        let mut parts = self.lock();
+        parts.size = parts.size.saturating_add(line.len());
+        if !parts.is_too_large() {
+            parts.unwritten.extend_from_slice(line);
+        }
+        Ok(())
+    }
+
+    fn data_end(&mut self) -> Response {
+        let mut parts = self.lock();
+        (parts.asked, parts.is_open) = (Some(Asked::Message), false);
+        response::OK
+    }
+}

@@ -1,0 +1,206 @@
+//! One connection that brings mail.
+
+use std::{io, net::IpAddr, sync::Arc, time::Duration};
+
+use hamlet_models::{ValId, ValKind};
+use hamlet_store::{IncomingEmail, StoreError};
+use mailin::{Action, Response, Session, SessionBuilder};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
+    net::TcpStream,
+    time::timeout,
+};
+
+use super::{
+    Post,
+    envelope::{Asked, Envelope, MESSAGE_MAX_BYTES},
+};
+
+/// How long to wait for a line.
+const LINE_WITHIN: Duration = Duration::from_secs(300);
+/// The longest line. The standard says 1,000 bytes; not all who send keep to it.
+const LINE_MAX_BYTES: u64 = 1 << 20;
+/// Bytes of a message that are gathered before they are written.
+const GATHERED_BYTES: usize = 256 << 10;
+/// After that many refusals the connection is closed.
+const REFUSALS_MAX: u32 = 50;
+
+/// How a message without a sender begins.
+const NO_SENDER: &[u8] = b"MAIL FROM:<>";
+
+/// A connection, in the clear or not.
+trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
+
+struct Conversation {
+    post: Arc<Post>,
+    session: Session<Envelope>,
+    envelope: Envelope,
+    /// The message that is being read.
+    incoming: Option<IncomingEmail>,
+}
+
+/// Speaks with who connected until one of both ends it.
+pub(super) async fn serve(stream: TcpStream, peer: IpAddr, post: Arc<Post>) -> io::Result<()> {
+    let envelope = Envelope::default();
+    let mut conversation = Conversation {
+        session: SessionBuilder::new(post.domain.as_str())
+            .enable_start_tls()
+            .build(peer, envelope.clone()),
+        envelope,
+        post,
+        incoming: None,
+    };
+    let mut wire: BufReader<Box<dyn Wire>> = BufReader::new(Box::new(stream));
+    reply(&mut wire, &conversation.session.greeting()).await?;
+    let (mut line, mut refusals) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        let mut limited = (&mut wire).take(LINE_MAX_BYTES);
+        let read = timeout(LINE_WITHIN, limited.read_until(b'\n', &mut line)).await;
+        let Ok(read) = read else {
+            return reply(&mut wire, &closing(421, "Nothing came for too long")).await;
+        };
+        if read? == 0 {
+            return Ok(());
+        }
+        // Who ends lines otherwise could slip in a message that another server took for part of one.
+        if !line.ends_with(b"\r\n") {
+            return reply(
+                &mut wire,
+                &closing(500, "A line is too long, or does not end with CR LF"),
+            )
+            .await;
+        }
+        let response = conversation.answer(&line).await;
+        match response.action {
+            Action::NoReply => continue,
+            Action::Reply => reply(&mut wire, &response).await?,
+            Action::Close => return reply(&mut wire, &response).await,
+            Action::UpgradeTls => {
+                reply(&mut wire, &response).await?;
+                // What came before the handshake was not said in private.
+                if !wire.buffer().is_empty() {
+                    return Ok(());
+                }
+                let tls = conversation.post.tls.accept(wire.into_inner());
+                let tls = timeout(LINE_WITHIN, tls).await.map_err(io::Error::other)??;
+                wire = BufReader::new(Box::new(tls));
+                conversation.session.tls_active();
+            }
+        }
+        refusals += u32::from(response.is_error);
+        if refusals > REFUSALS_MAX {
+            return reply(&mut wire, &closing(421, "Too many refusals")).await;
+        }
+    }
+}
+
+impl Conversation {
+    async fn answer(&mut self, line: &[u8]) -> Response {
+        let is_open = self.envelope.lock().is_open;
+        let response = match line.split_at_checked(NO_SENDER.len()) {
+            // What tells that mail could not be delivered names no sender, which the state machine doesn't know of. Nobody
+            // is ever answered by this name.
+            Some((start, rest)) if !is_open && start.eq_ignore_ascii_case(NO_SENDER) => {
+                self.session.process(&[b"MAIL FROM:<nobody>", rest].concat())
+            }
+            _ => self.session.process(line),
+        };
+        let asked = self.envelope.lock().take_asked();
+        match asked {
+            None if self.envelope.lock().unwritten_len() > GATHERED_BYTES => match self.write().await {
+                Ok(()) => response,
+                Err(error) => troubled(&error),
+            },
+            None => response,
+            Some(Asked::Recipient(address)) => self.add_recipient(&address).await.unwrap_or(response),
+            Some(Asked::Message) => self.take_message().await,
+        }
+    }
+
+    /// Adds a val to those that the message goes to; answers why not.
+    async fn add_recipient(&mut self, address: &str) -> Option<Response> {
+        match find(&self.post, address).await {
+            Ok(Some(val)) => {
+                let mut envelope = self.envelope.lock();
+                if !envelope.vals.contains(&val) {
+                    envelope.vals.push(val);
+                }
+                None
+            }
+            Ok(None) => Some(Response::custom(550, "Nobody has this address".to_owned())),
+            Err(error) => Some(troubled(&error)),
+        }
+    }
+
+    async fn write(&mut self) -> Result<(), StoreError> {
+        let bytes = self.envelope.lock().take_unwritten();
+        let incoming = match &mut self.incoming {
+            Some(incoming) => incoming,
+            None => self.incoming.insert(self.post.store.begin_email().await?),
+        };
+        incoming.write(bytes).await
+    }
+
+    /// Says that the message was taken only once it is on disk.
+    async fn take_message(&mut self) -> Response {
+        let too_large = self.envelope.lock().is_too_large();
+        let written = if too_large { Ok(()) } else { self.write().await };
+        let (incoming, vals) = (
+            self.incoming.take(),
+            std::mem::take(&mut self.envelope.lock().vals),
+        );
+        if too_large {
+            let most = MESSAGE_MAX_BYTES >> 20;
+            return Response::custom(
+                552,
+                format!("The message is larger than the {most} MB that are taken"),
+            );
+        }
+        let queued = match (written, incoming) {
+            (Ok(()), Some(incoming)) => incoming.queue(&vals).await,
+            (Ok(()), None) => return Response::custom(451, "Try again later".to_owned()),
+            (Err(error), _) => Err(error),
+        };
+        match queued {
+            Ok(()) => Response::custom(250, "Taken".to_owned()),
+            Err(error) => troubled(&error),
+        }
+    }
+}
+
+/// The e-mail val of an address, `{username}.{val}@{mail_domain}`.
+async fn find(post: &Post, address: &str) -> Result<Option<ValId>, StoreError> {
+    let Some((local, domain)) = address.rsplit_once('@') else {
+        return Ok(None);
+    };
+    let Some((username, name)) = local.split_once('.') else {
+        return Ok(None);
+    };
+    if !domain.eq_ignore_ascii_case(&post.domain) {
+        return Ok(None);
+    }
+    match post.store.find_val(username, name).await {
+        Ok(val) => Ok((val.kind == ValKind::Email).then_some(val.id)),
+        Err(StoreError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Our own fault: the sender keeps the message and tries again.
+fn troubled(error: &StoreError) -> Response {
+    tracing::error!(%error, "a message could not be taken");
+    Response::custom(451, "Try again later".to_owned())
+}
+
+fn closing(code: u16, sentence: &str) -> Response {
+    let mut response = Response::custom(code, sentence.to_owned());
+    response.action = Action::Close;
+    response
+}
+
+async fn reply(wire: &mut BufReader<Box<dyn Wire>>, response: &Response) -> io::Result<()> {
+    wire.write_all(&response.buffer()?).await?;
+    wire.flush().await
+}

@@ -1,0 +1,378 @@
+//! Mail that comes: over a real connection, into the queue, to the val.
+
+use std::net::SocketAddr;
+
+use hamlet_models::{BaseRun, ExtendedVal, FullRun, Page, Privacy, ProblemCode, RunStatus, Trigger, ValKind};
+use hamlet_server::{
+    config::{Config, Settings},
+    mail::MailListener,
+};
+use hamlet_store::Store;
+use lettre::{
+    AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor,
+    transport::smtp::client::{Tls, TlsParameters},
+};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::TcpStream,
+    sync::watch,
+};
+
+use crate::test_app::{Client, TestApp};
+
+const DOMAIN: &str = "mail.test";
+
+fn settings() -> Settings {
+    Settings {
+        mail_domain: Some(DOMAIN.into()),
+        mail_listen: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
+        ..Settings::default()
+    }
+}
+
+/// Where mail is taken for this store, until the sender is dropped.
+async fn listener(store: &Store) -> (SocketAddr, watch::Sender<bool>) {
+    let config = Config::try_from(settings()).expect("settings");
+    let listener = MailListener::bind(&config.mail, store.clone())
+        .await
+        .expect("a port");
+    let listener = listener.expect("a listener");
+    let address = listener.address().expect("an address");
+    let (end, ended) = watch::channel(false);
+    tokio::spawn(listener.serve(ended));
+    (address, end)
+}
+
+/// Someone who sends mail, a line at a time.
+struct Sender(BufReader<TcpStream>);
+
+impl Sender {
+    async fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).await.expect("a connection");
+        let mut sender = Self(BufReader::new(stream));
+        assert!(sender.answer().await.starts_with("220 "));
+        assert!(sender.say("EHLO client.test").await.contains("STARTTLS"));
+        sender
+    }
+
+    async fn say(&mut self, line: &str) -> String {
+        self.send(&format!("{line}\r\n")).await;
+        self.answer().await
+    }
+
+    async fn send(&mut self, text: &str) {
+        self.0.write_all(text.as_bytes()).await.expect("sent");
+    }
+
+    /// The whole of an answer, which may have several lines; nothing once the connection is closed.
+    async fn answer(&mut self) -> String {
+        let mut answer = String::new();
+        loop {
+            let mut line = String::new();
+            let read = self.0.read_line(&mut line).await.unwrap_or(0);
+            answer.push_str(&line);
+            if read == 0 || line.as_bytes().get(3) == Some(&b' ') {
+                return answer;
+            }
+        }
+    }
+
+    async fn mail(&mut self, to: &str, message: &str) -> String {
+        assert!(self.say("MAIL FROM:<bob@example.com>").await.starts_with("250"));
+        assert!(self.say(&format!("RCPT TO:<{to}>")).await.starts_with("250"));
+        assert!(self.say("DATA").await.starts_with("354"));
+        self.send(message).await;
+        self.say("\r\n.").await
+    }
+}
+
+const MESSAGE: &str = "From: Bob <bob@example.com>\r\nTo: ada.clerk@mail.test\r\nSubject: hi\r\nX-Tag: one\r\n\
+    MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n\
+    --b\r\nContent-Type: text/plain\r\n\r\nhello\r\n..dots\r\n\
+    --b\r\nContent-Type: text/csv\r\nContent-Disposition: attachment; filename=\"a.csv\"\r\n\r\n1,2\r\n--b--";
+
+const CLERK: &str = "export default async (email) => {
+    const file = email.attachments[0];
+    console.log(JSON.stringify({
+        from: email.from, to: email.to, subject: email.subject, text: email.text?.trim(), tag: email.headers['x-tag'],
+        file: file && [file instanceof File, file.name, file.type, (await file.text()).trim()],
+    }));
+}";
+
+async fn clerk(ada: &Client) -> ExtendedVal {
+    ada.write_val("clerk", ValKind::Email, Privacy::Private, CLERK)
+        .await
+}
+
+async fn runs(ada: &Client) -> Vec<BaseRun> {
+    ada.get("/v1/me/runs").await.json::<Page<BaseRun>>().data
+}
+
+/// Runs the vals of the messages that wait.
+async fn deliver(app: &TestApp) -> usize {
+    let delivered = app
+        .server
+        .postman
+        .deliver(hamlet_server::clock::now())
+        .await
+        .expect("a look");
+    app.server.postman.ended().await;
+    delivered
+}
+
+async fn said(ada: &Client) -> Value {
+    let run: FullRun = ada
+        .get(&format!("/v1/runs/{}", runs(ada).await[0].id))
+        .await
+        .json();
+    assert_eq!((run.run.status, run.run.error.as_ref()), (RunStatus::Ok, None));
+    serde_json::from_str(&run.logs[0].message).expect("JSON")
+}
+
+#[tokio::test]
+async fn a_message_reaches_its_val_with_all_its_parts_once() {
+    let app = TestApp::running_with(settings()).await;
+    let ada = app.user("ada").await;
+    let val = clerk(&ada).await;
+    assert_eq!(val.links.email.as_deref(), Some("ada.clerk@mail.test"));
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    assert!(
+        sender
+            .mail("Ada.CLERK@Mail.Test", MESSAGE)
+            .await
+            .starts_with("250")
+    );
+    assert!(
+        runs(&ada).await.is_empty(),
+        "it is queued, not run by the connection"
+    );
+    assert_eq!((deliver(&app).await, deliver(&app).await), (1, 0));
+    let run = &runs(&ada).await[0];
+    assert_eq!((run.trigger, run.val_id), (Trigger::Email, Some(val.id)));
+    assert_eq!(
+        said(&ada).await,
+        json!({
+            "from": "Bob <bob@example.com>", "to": ["ada.clerk@mail.test"], "subject": "hi", "tag": "one",
+            "text": "hello\r\n.dots", "file": [true, "a.csv", "text/csv", "1,2"],
+        })
+    );
+    assert!(
+        sender
+            .mail("ada.clerk@mail.test", MESSAGE)
+            .await
+            .starts_with("250"),
+        "the session goes on"
+    );
+    assert!(sender.say("QUIT").await.starts_with("221"));
+}
+
+#[tokio::test]
+async fn a_message_that_was_taken_outlives_the_server() {
+    let app = TestApp::running_with(settings()).await;
+    let ada = app.user("ada").await;
+    clerk(&ada).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    assert!(
+        sender
+            .mail("ada.clerk@mail.test", MESSAGE)
+            .await
+            .starts_with("250")
+    );
+    // Another server took it, and died.
+    let now = hamlet_server::clock::now();
+    let email = app
+        .store
+        .list_queued_emails(now, 1)
+        .await
+        .expect("the queue")
+        .remove(0);
+    let far = hamlet_server::clock::after(std::time::Duration::from_secs(3_600));
+    assert!(app.store.claim_email(&email, now, far).await.expect("an answer"));
+    assert!(
+        !app.store.claim_email(&email, now, far).await.expect("an answer"),
+        "it is one server's"
+    );
+    assert_eq!(deliver(&app).await, 0);
+    app.server.postman.resume().await.expect("resumed");
+    assert_eq!(deliver(&app).await, 1);
+    assert_eq!(said(&ada).await["subject"], "hi");
+}
+
+#[tokio::test]
+async fn only_email_vals_have_an_address() {
+    let app = TestApp::with_settings(settings()).await;
+    let ada = app.user("ada").await;
+    clerk(&ada).await;
+    ada.create_val("script", Privacy::Public).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    assert!(sender.say("MAIL FROM:<>").await.starts_with("250"));
+    for to in [
+        "ada.script@mail.test",
+        "ada.missing@mail.test",
+        "eve.clerk@mail.test",
+        "ada@mail.test",
+        "ada.clerk@example.com",
+    ] {
+        let refused = sender.say(&format!("RCPT TO:<{to}>")).await;
+        assert_eq!(refused, "550 Nobody has this address\r\n", "{to}");
+    }
+    assert!(
+        sender.say("DATA").await.starts_with("554"),
+        "there is nobody to take it"
+    );
+    assert!(
+        sender
+            .say("RCPT TO:<ada.clerk@mail.test>")
+            .await
+            .starts_with("250")
+    );
+    assert!(sender.say("DATA").await.starts_with("354"));
+}
+
+#[tokio::test]
+async fn nothing_is_slipped_in_by_odd_line_ends() {
+    let app = TestApp::with_settings(settings()).await;
+    let ada = app.user("ada").await;
+    clerk(&ada).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    let smuggled = "Subject: one\r\n\r\nhi\n.\r\nMAIL FROM:<eve@example.com>\r\n";
+    let answer = sender.mail("ada.clerk@mail.test", smuggled).await;
+    assert!(answer.starts_with("500"), "{answer}");
+    let queued = app
+        .store
+        .list_queued_emails(hamlet_server::clock::now(), 10)
+        .await
+        .expect("the queue");
+    assert_eq!(queued, []);
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_large_is_refused_and_leaves_nothing() {
+    let app = TestApp::with_settings(settings()).await;
+    let ada = app.user("ada").await;
+    clerk(&ada).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    let line = format!("{}\r\n", "a".repeat(998));
+    let answer = sender.mail("ada.clerk@mail.test", &line.repeat(45_000)).await;
+    assert!(answer.starts_with("552"), "{answer}");
+    let queued = app
+        .store
+        .list_queued_emails(hamlet_server::clock::now(), 10)
+        .await
+        .expect("the queue");
+    assert_eq!(queued, []);
+    assert!(
+        sender
+            .mail("ada.clerk@mail.test", MESSAGE)
+            .await
+            .starts_with("250"),
+        "the session goes on"
+    );
+}
+
+#[tokio::test]
+async fn a_connection_becomes_private_and_forgets_what_was_said_before() {
+    let app = TestApp::with_settings(settings()).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    sender.send("STARTTLS\r\nMAIL FROM:<eve@example.com>\r\n").await;
+    assert!(sender.answer().await.starts_with("220"));
+    let mut rest = Vec::new();
+    let _ = sender.0.read_to_end(&mut rest).await;
+    assert!(rest.is_empty(), "what came before the handshake is not answered");
+}
+
+#[tokio::test]
+async fn mail_goes_by_a_relay_to_a_val_of_another_instance() {
+    let there = TestApp::running_with(settings()).await;
+    let ada = there.user("ada").await;
+    clerk(&ada).await;
+    let (address, _end) = listener(&there.store).await;
+    let here = TestApp::with_settings(Settings {
+        mail_relay: Some(format!("smtp://{address}")),
+        ..Settings::default()
+    })
+    .await;
+    let bob = here.user("bob").await;
+    let message = json!({
+        "to": "ada.clerk@mail.test", "subject": "from afar", "text": "hello",
+        "attachments": [{"filename": "a.txt", "content": "aGk=", "type": "text/plain"}],
+    });
+    assert_eq!(
+        bob.post("/v1/email", &message).await.value(),
+        json!({"message": "Sent."})
+    );
+    assert_eq!(deliver(&there).await, 1);
+    let said = said(&ada).await;
+    assert_eq!(
+        (&said["from"], &said["subject"], &said["text"]),
+        (&json!("bob@localhost"), &json!("from afar"), &json!("hello"))
+    );
+    assert_eq!(said["file"], json!([true, "a.txt", "text/plain", "hi"]));
+    let refused = bob.post("/v1/email", &json!({"to": "nobody@mail.test"})).await;
+    refused.refused(ProblemCode::Invalid);
+}
+
+#[tokio::test]
+async fn mail_comes_over_starttls() {
+    let app = TestApp::with_settings(settings()).await;
+    let ada = app.user("ada").await;
+    clerk(&ada).await;
+    let (address, _end) = listener(&app.store).await;
+    // Nobody vouches for a certificate that was made at the start.
+    let tls = TlsParameters::builder(DOMAIN.to_owned())
+        .dangerous_accept_invalid_certs(true)
+        .build()
+        .expect("parameters");
+    let client = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous("127.0.0.1")
+        .port(address.port())
+        .tls(Tls::Required(tls))
+        .build();
+    let message = Message::builder()
+        .from("bob@example.com".parse().expect("an address"))
+        .to("ada.clerk@mail.test".parse().expect("an address"))
+        .body("hello".to_owned())
+        .expect("a message");
+    client.send(message).await.expect("taken");
+    let queued = app
+        .store
+        .list_queued_emails(hamlet_server::clock::now(), 10)
+        .await
+        .expect("the queue");
+    assert_eq!(queued.len(), 1);
+}
+
+#[tokio::test]
+async fn a_val_is_tried_with_a_message_from_its_page() {
+    let app = TestApp::running_with(settings()).await;
+    let ada = app.user("ada").await;
+    let val = clerk(&ada).await;
+    let path = format!("/v1/vals/{}/runs", val.id);
+    let started: BaseRun = ada
+        .post(
+            &path,
+            &json!({"email": {"from": "eve@example.com", "subject": "try", "text": "1"}}),
+        )
+        .await
+        .json();
+    let mut run: FullRun = ada.get(&format!("/v1/runs/{}", started.id)).await.json();
+    while !run.run.status.is_over() {
+        tokio::task::yield_now().await;
+        run = ada.get(&format!("/v1/runs/{}", started.id)).await.json();
+    }
+    assert_eq!(
+        (run.run.status, run.run.trigger),
+        (RunStatus::Ok, Trigger::Editor)
+    );
+    let said: Value = serde_json::from_str(&run.logs[0].message).expect("JSON");
+    assert_eq!(
+        said,
+        json!({"from": "eve@example.com", "to": ["ada.clerk@mail.test"], "subject": "try", "text": "1"})
+    );
+}

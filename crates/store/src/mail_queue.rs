@@ -1,0 +1,208 @@
+//! Mail that came: kept before its sender is told so, until its val has run.
+
+use bytes::Bytes;
+use hamlet_models::{Timestamp, ValId};
+use object_store::{ObjectStoreExt, WriteMultipart, path::Path};
+use sea_orm::{
+    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder,
+    QuerySelect, sea_query::Expr,
+};
+use uuid::Uuid;
+
+use crate::{
+    Store, StoreError,
+    blobs::failed,
+    clock::{new_id, now},
+    entity::queued_email,
+    error::is_missing_parent,
+    rows,
+};
+
+/// The folder of their bytes among the objects.
+pub(crate) const FOLDER: &str = "mail";
+/// Bytes that are written at a time, and how many such parts may be under way.
+const PART_BYTES: usize = 1 << 20;
+const PARTS_UNDER_WAY: usize = 2;
+
+/// A message that is on its way in; given up, nothing is left of it.
+pub struct IncomingEmail {
+    store: Store,
+    id: Uuid,
+    upload: WriteMultipart,
+}
+
+/// A message whose val is to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedEmail {
+    /// The val that it came for.
+    pub val_id: ValId,
+    /// When it came.
+    pub received_at: Timestamp,
+    id: Uuid,
+}
+
+impl Store {
+    /// Begins to take a message.
+    pub async fn begin_email(&self) -> Result<IncomingEmail, StoreError> {
+        let (id, _) = new_id();
+        let upload = self.objects().put_multipart(&path(id)).await.map_err(failed)?;
+        Ok(IncomingEmail {
+            store: self.clone(),
+            id,
+            upload: WriteMultipart::new_with_chunk_size(upload, PART_BYTES),
+        })
+    }
+
+    /// Messages that nobody has claimed at this time, the oldest first.
+    pub async fn list_queued_emails(
+        &self,
+        now: Timestamp,
+        limit: u64,
+    ) -> Result<Vec<QueuedEmail>, StoreError> {
+        let rows = queued_email::Entity::find()
+            .filter(unclaimed(now))
+            .order_by_asc(queued_email::Column::ReceivedAt)
+            .order_by_asc(queued_email::Column::Id)
+            .limit(limit)
+            .all(&self.vals().readers)
+            .await?;
+        let queued = rows.into_iter().map(|row| QueuedEmail {
+            val_id: row.val_id.into(),
+            received_at: rows::time(row.received_at),
+            id: row.id,
+        });
+        Ok(queued.collect())
+    }
+
+    /// Claims a message until then: of all who try, one gets it.
+    pub async fn claim_email(
+        &self,
+        email: &QueuedEmail,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.set_claim(
+            unclaimed(now).add(queued_email::Column::Id.eq(email.id)),
+            Some(until),
+        )
+        .await
+    }
+
+    /// Lets a claimed message be claimed again after that time.
+    pub async fn return_email(&self, email: &QueuedEmail, after: Timestamp) -> Result<(), StoreError> {
+        let this = Condition::all().add(queued_email::Column::Id.eq(email.id));
+        self.set_claim(this, Some(after)).await.map(drop)
+    }
+
+    /// Lets every message be claimed: who had claimed them is gone.
+    pub async fn return_emails(&self) -> Result<(), StoreError> {
+        let claimed = Condition::all().add(queued_email::Column::ClaimedUntil.is_not_null());
+        self.set_claim(claimed, None).await.map(drop)
+    }
+
+    /// The message as it came.
+    pub async fn read_email(&self, email: &QueuedEmail) -> Result<Bytes, StoreError> {
+        let object = self.objects().get(&path(email.id)).await.map_err(failed)?;
+        object.bytes().await.map_err(failed)
+    }
+
+    /// Takes a message out of the queue: its val has run.
+    pub async fn finish_email(&self, email: &QueuedEmail) -> Result<(), StoreError> {
+        self.change_vals(
+            email.id,
+            |id, tx| {
+                Box::pin(async move {
+                    queued_email::Entity::delete_by_id(*id).exec(tx).await?;
+                    Ok(())
+                })
+            },
+            |_, ()| (),
+        )
+        .await?;
+        // What stays behind goes with the next sweep.
+        if let Err(error) = self.objects().delete(&path(email.id)).await {
+            tracing::warn!(%error, "the bytes of a message could not be deleted");
+        }
+        Ok(())
+    }
+
+    async fn set_claim(&self, which: Condition, until: Option<Timestamp>) -> Result<bool, StoreError> {
+        self.change_vals(
+            (which, until),
+            |(which, until), tx| {
+                Box::pin(async move {
+                    let until = Expr::value(until.map(Timestamp::as_millis));
+                    let changed = queued_email::Entity::update_many()
+                        .col_expr(queued_email::Column::ClaimedUntil, until)
+                        .filter(which.clone())
+                        .exec(tx)
+                        .await?;
+                    Ok(changed.rows_affected > 0)
+                })
+            },
+            |_, _| (),
+        )
+        .await
+    }
+}
+
+impl IncomingEmail {
+    /// Adds bytes.
+    pub async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
+        self.upload
+            .wait_for_capacity(PARTS_UNDER_WAY)
+            .await
+            .map_err(failed)?;
+        self.upload.put(bytes);
+        Ok(())
+    }
+
+    /// Queues the message for these vals. Once this is answered, it is not lost any more.
+    pub async fn queue(self, vals: &[ValId]) -> Result<(), StoreError> {
+        self.upload.finish().await.map_err(failed)?;
+        let received_at = now().as_millis();
+        let mut rows = Vec::with_capacity(vals.len());
+        for (index, val) in vals.iter().enumerate() {
+            let id = if index == 0 { self.id } else { new_id().0 };
+            if index > 0 {
+                self.store
+                    .objects()
+                    .copy(&path(self.id), &path(id))
+                    .await
+                    .map_err(failed)?;
+            }
+            rows.push(queued_email::Model {
+                id,
+                val_id: val.0,
+                received_at,
+                claimed_until: None,
+            });
+        }
+        self.store
+            .change_vals(rows, |rows, tx| Box::pin(insert(rows, tx)), |_, ()| ())
+            .await
+    }
+}
+
+async fn insert(rows: &[queued_email::Model], tx: &DatabaseTransaction) -> Result<(), StoreError> {
+    let rows = rows.iter().map(|row| row.clone().into_active_model());
+    match queued_email::Entity::insert_many(rows)
+        .exec_without_returning(tx)
+        .await
+    {
+        Ok(_) => Ok(()),
+        Err(error) if is_missing_parent(&error) => Err(StoreError::NotFound("val")),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn unclaimed(now: Timestamp) -> Condition {
+    let free = Condition::any()
+        .add(queued_email::Column::ClaimedUntil.is_null())
+        .add(queued_email::Column::ClaimedUntil.lte(now.as_millis()));
+    Condition::all().add(free)
+}
+
+fn path(id: Uuid) -> Path {
+    Path::from_iter([FOLDER.to_owned(), id.to_string()])
+}
