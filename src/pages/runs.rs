@@ -202,13 +202,11 @@ fn Runs(val: ExtendedVal) -> AnyView {
     });
     let on_open = Callback::new(move |run: RunId| navigate(&paths::run(run), Default::default()));
 
-    let for_empty = val.clone();
     let rows = move || match shown.get() {
-        Shown::Loading => view! { <SkeletonRows rows=10 height=41 /> }.into_any(),
+        Shown::Loading | Shown::NoRuns => view! { <SkeletonRows rows=10 height=41 /> }.into_any(),
         Shown::Failed(error) => {
             view! { <PartFailed error on_retry=Callback::new(move |()| list.refetch()) /> }.into_any()
         }
-        Shown::NoRuns => view! { <NoRuns val=for_empty.clone() /> }.into_any(),
         Shown::NoMatch => no_match(query, filter_href),
         Shown::List => view! {
             <NewRuns feed offset page_href />
@@ -228,22 +226,27 @@ fn Runs(val: ExtendedVal) -> AnyView {
         }
         .into_any(),
     };
-    let picture = move || {
-        (shown.get() != Shown::NoRuns).then(|| match feed.has_picture() {
-            true => view! { <RunPicture runs=feed.recent filter on_open /> }.into_any(),
-            false => view! { <SkeletonBox height="var(--picture-height)" /> }.into_any(),
-        })
+    let picture = move || match feed.has_picture() {
+        true => view! { <RunPicture runs=feed.recent filter on_open /> }.into_any(),
+        false => view! { <SkeletonBox height="var(--picture-height)" /> }.into_any(),
     };
-    let filters = move || {
-        (shown.get() != Shown::NoRuns).then(|| view! { <RunFilters query latest href=filter_href on_go /> })
+    // What takes the place of the list that was waited for is new: it does not move there from below the picture.
+    let none = Memo::new(move |_| shown.get() == Shown::NoRuns);
+    let for_none = val.clone();
+    let no_runs = move || none.get().then(|| view! { <NoRuns val=for_none.clone() /> });
+    let runs = move || {
+        (!none.get()).then(|| {
+            view! {
+                {part(picture)}
+                <RunFilters query latest href=filter_href on_go />
+                <div class="runs__list">{part(rows)}</div>
+            }
+        })
     };
     let heading = RwSignal::new(val);
     view! {
         <ValHeading val=heading tab=ValTab::Runs owner=true />
-        <div class="runs">
-            {part(picture)} {part(filters)}
-            <div class="runs__list">{part(rows)}</div>
-        </div>
+        <div class="runs">{part(no_runs)} {part(runs)}</div>
     }
     .into_any()
 }
