@@ -3,12 +3,16 @@
 pub mod limits;
 pub mod password;
 pub mod profile;
+pub mod secrets;
 pub mod tokens;
 
 use hamlet_models::Me;
 use leptos::prelude::*;
 
-use self::{limits::LimitsSection, password::PasswordForm, profile::ProfileForm, tokens::TokensSection};
+use self::{
+    limits::LimitsSection, password::PasswordForm, profile::ProfileForm, secrets::SecretsSection,
+    tokens::TokensSection,
+};
 use crate::{
     api::{ApiClient, error::ClientError},
     components::{heading::PageHeading, loaded::loaded},
@@ -32,7 +36,7 @@ pub fn SettingsPage() -> AnyView {
 
 #[component]
 fn SettingsDetail(me: Me) -> AnyView {
-    let has_password = me.has_password;
+    let (user, has_password) = (me.user.id, me.has_password);
     let username = me
         .user
         .username
@@ -54,6 +58,12 @@ fn SettingsDetail(me: Me) -> AnyView {
                 "API tokens",
                 "For programs that speak to this instance in your name.",
                 view! { <TokensSection /> }.into_any(),
+            )}
+            {section(
+                "secrets",
+                "Secrets",
+                "Environment variables of your vals: keys and passwords that are in no code.",
+                view! { <SecretsSection user /> }.into_any(),
             )}
             {section(
                 "limits",

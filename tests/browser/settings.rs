@@ -1,14 +1,14 @@
 //! The settings.
 
 use hamlet_app::pages::settings::SettingsPage;
-use hamlet_models::{CreatedToken, Me, ProblemCode, Scopes, Token, TokenId};
+use hamlet_models::{CreatedToken, Me, ProblemCode, Scopes, Secret, Token, TokenId, ValId, ValKind};
 use leptos::prelude::*;
 use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::HtmlElement;
 
 use crate::{
-    fixtures::{ago, id, instance, me, page},
+    fixtures::{ago, id, instance, me, page, val},
     harness::{
         Mounted, button, field, fill, find, find_all, has_text, link, mount_at, query_named, tick, until,
         until_text,
@@ -35,7 +35,25 @@ fn server_with(me: &Me, tokens: Vec<Token>) -> Server {
     server.on("GET /v1/session", 200, me);
     server.on("GET /v1/me/tokens", 200, &page(tokens));
     server.on("GET /v1/instance", 200, &instance());
+    server.on("GET /v1/me/secrets", 200, &page(Vec::<Secret>::new()));
+    server.on(
+        &format!("GET /v1/users/{}/vals", me.user.id),
+        200,
+        &page(vec![
+            val(1, "hello", ValKind::Script),
+            val(2, "robot", ValKind::Email),
+        ]),
+    );
     server
+}
+
+fn secret(name: &str, val_ids: Option<Vec<ValId>>) -> Secret {
+    Secret {
+        name: name.parse().expect("a name"),
+        val_ids,
+        created_at: ago(86_400),
+        updated_at: ago(120),
+    }
 }
 
 async fn mount_settings() -> (HtmlElement, Mounted) {
@@ -205,6 +223,92 @@ async fn a_token_is_revoked_only_after_a_question() {
     assert_eq!(server.seen("DELETE").len(), 1);
     assert_eq!(server.seen(&revoke).len(), 1);
     assert!(!find(&root, "dialog").has_attribute("open"));
+}
+
+#[wasm_bindgen_test]
+async fn a_secret_is_set_and_its_value_is_nowhere_afterwards() {
+    let server = server_with(&me(), vec![]);
+    server.on("PUT /v1/me/secrets/API_KEY", 200, &secret("API_KEY", None));
+    let (root, _mounted) = mount_settings().await;
+    until_text(&root, "No secrets").await;
+    button(&root, "New secret").click();
+    tick().await;
+    fill(&root, "Name", " API_KEY ");
+    fill(&root, "Value", "hunter2\nand more");
+    server.on("GET /v1/me/secrets", 200, &page(vec![secret("API_KEY", None)]));
+    button(&root, "Make secret").click();
+    until_text(&root, "For every val of yours").await;
+    assert_eq!(
+        server.seen("PUT /v1/me/secrets/API_KEY")[0].json(),
+        json!({"value": "hunter2\nand more", "valIds": null})
+    );
+    assert!(!root.inner_html().contains("hunter2"));
+    assert!(query_named(&root, "button", "New secret").is_some());
+}
+
+#[wasm_bindgen_test]
+async fn a_secret_may_be_for_some_vals_alone_and_keeps_its_value_if_none_is_given() {
+    let server = server_with(&me(), vec![]);
+    server.on(
+        "GET /v1/me/secrets",
+        200,
+        &page(vec![secret("API_KEY", Some(vec![id(1)]))]),
+    );
+    server.on("PUT /v1/me/secrets/API_KEY", 200, &secret("API_KEY", None));
+    let (root, _mounted) = mount_settings().await;
+    until_text(&root, "For hello").await;
+    button(&root, "Change API_KEY").click();
+    until("the choices", || query_named(&root, "label", "robot").is_some()).await;
+    for val in ["hello", "robot"] {
+        let choice: HtmlElement = wasm_bindgen::JsCast::unchecked_into(field(&root, val));
+        choice.click();
+    }
+    button(&root, "Set secret").click();
+    until("the list again", || {
+        query_named(&root, "button", "New secret").is_some()
+    })
+    .await;
+    assert_eq!(
+        server.seen("PUT /v1/me/secrets/API_KEY")[0].json(),
+        json!({"valIds": [id::<ValId>(2)]})
+    );
+}
+
+#[wasm_bindgen_test]
+async fn a_secret_of_a_wrong_name_or_of_one_that_is_there_is_not_sent() {
+    let server = server_with(&me(), vec![]);
+    server.on("GET /v1/me/secrets", 200, &page(vec![secret("API_KEY", None)]));
+    let (root, _mounted) = mount_settings().await;
+    until_text(&root, "API_KEY").await;
+    button(&root, "New secret").click();
+    tick().await;
+    for (name, says) in [
+        ("1st", "doesn't begin with a digit"),
+        ("HAMLET_KEY", "choose another"),
+        ("API_KEY", "You have a secret of this name already"),
+        ("FREE", "A secret needs a value."),
+    ] {
+        fill(&root, "Name", name);
+        button(&root, "Make secret").click();
+        until_text(&root, says).await;
+    }
+    assert!(server.seen("PUT").is_empty());
+}
+
+#[wasm_bindgen_test]
+async fn a_secret_is_deleted_only_after_a_question() {
+    let server = server_with(&me(), vec![]);
+    server.on("GET /v1/me/secrets", 200, &page(vec![secret("API_KEY", None)]));
+    server.on_empty("DELETE /v1/me/secrets/API_KEY", 204);
+    let (root, _mounted) = mount_settings().await;
+    until_text(&root, "API_KEY").await;
+    button(&root, "Delete API_KEY").click();
+    until_text(&root, "Delete API_KEY?").await;
+    assert!(server.seen("DELETE").is_empty());
+    server.on("GET /v1/me/secrets", 200, &page(Vec::<Secret>::new()));
+    button(&root, "Delete secret").click();
+    until_text(&root, "No secrets").await;
+    assert_eq!(server.seen("DELETE /v1/me/secrets/API_KEY").len(), 1);
 }
 
 #[wasm_bindgen_test]
