@@ -4,7 +4,11 @@ pub mod form;
 pub mod http_form;
 pub mod schedule_view;
 
+pub mod schedule_form;
+pub mod schedule_words;
+
 pub use form::{FormProblem, RunForm};
+pub use schedule_view::ScheduleEdit;
 
 use hamlet_models::{ExtendedVal, FullRun, ValKind};
 use leptos::prelude::*;
@@ -17,6 +21,7 @@ use crate::{
         copy::CopyButton,
         field::TextField,
         icon::{Icon, IconName},
+        part::part,
     },
 };
 
@@ -58,6 +63,8 @@ pub fn RunPanel(
     /// How it stands.
     #[prop(into)]
     state: Signal<RunState>,
+    /// What sets a scheduled val's schedule.
+    schedule: ScheduleEdit,
     /// Starts a run.
     on_run: Callback<()>,
     /// Shows the place of a frame in the editor.
@@ -65,12 +72,15 @@ pub fn RunPanel(
 ) -> AnyView {
     let kind = Memo::new(move |_| val.with(|val| val.kind));
     let endpoint = Memo::new(move |_| val.with(|val| val.links.endpoint.clone()));
-    let schedule = Memo::new(move |_| val.with(|val| val.schedule.clone()));
+    let planned = Memo::new(move |_| val.with(|val| val.schedule.clone()));
     let trigger = move || {
         match kind.get() {
-        ValKind::Script => script_form(form, problem),
-        ValKind::Http => view! { <HttpForm endpoint form problem on_send=on_run /> }.into_any(),
-        ValKind::Interval => view! { <ScheduleView schedule=schedule.get() /> }.into_any(),
+        ValKind::Script => run_form(script_form(form, problem), on_run),
+        ValKind::Http => run_form(
+            view! { <HttpForm endpoint form problem on_send=on_run /> }.into_any(),
+            on_run,
+        ),
+        ValKind::Interval => view! { <ScheduleView schedule=planned edit=schedule /> }.into_any(),
         ValKind::Email => {
             view! { <p class="run-panel__note">"It runs when a message comes to its e-mail address; it can’t be started from here."</p> }
                 .into_any()
@@ -79,20 +89,28 @@ pub fn RunPanel(
     };
     view! {
         <div class="run-panel">
-            <form
-                class="run-panel__form"
-                aria-label="Run"
-                on:submit=move |event| {
-                    event.prevent_default();
-                    on_run.run(());
-                }
-            >
-                {trigger}
-                // Without it, Enter in a field would send no form that has several.
-                <button type="submit" hidden=true></button>
-            </form>
+            <div class="run-panel__start">{part(trigger)}</div>
             <LastRun run state on_frame />
         </div>
+    }
+    .into_any()
+}
+
+/// What is filled in before a run.
+fn run_form(fields: AnyView, on_run: Callback<()>) -> AnyView {
+    view! {
+        <form
+            class="run-panel__form"
+            aria-label="Run"
+            on:submit=move |event| {
+                event.prevent_default();
+                on_run.run(());
+            }
+        >
+            {fields}
+            // Without it, Enter in a field would send no form that has several.
+            <button type="submit" hidden=true></button>
+        </form>
     }
     .into_any()
 }

@@ -6,6 +6,7 @@ pub mod leave;
 pub mod readme;
 pub mod requests;
 pub mod runner;
+pub mod schedule;
 pub mod work;
 
 pub mod settings;

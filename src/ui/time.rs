@@ -39,6 +39,12 @@ fn date(at: i64) -> String {
     )
 }
 
+/// The time in the reader's time zone to the minute, as `2026-01-31 13:00`.
+pub fn to_the_minute(at: i64) -> String {
+    let time = local(at);
+    format!("{} {:02}:{:02}", date(at), time.get_hours(), time.get_minutes())
+}
+
 /// The time in the reader's time zone to the millisecond, as `2026-01-31 13:00:00.000 UTC+01:00`.
 pub fn exact(at: i64) -> String {
     let time = local(at);

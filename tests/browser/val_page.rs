@@ -6,7 +6,7 @@ use hamlet_app::{
 };
 use hamlet_models::{
     BaseRun, ExtendedVal, FullRun, HttpResponse, LogLevel, LogLine, LogStream, Privacy, ProblemCode,
-    RunPhases, RunStatus, Trigger, Truncated, ValKind, VersionNumber,
+    RunPhases, RunStatus, Schedule, Trigger, Truncated, ValKind, VersionNumber,
 };
 use leptos::prelude::*;
 use leptos_router::{
@@ -16,14 +16,14 @@ use leptos_router::{
 use serde_json::json;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
-use web_sys::{HtmlElement, HtmlTextAreaElement};
+use web_sys::{HtmlElement, HtmlInputElement, HtmlTextAreaElement};
 
 use crate::{
     code::without_bundle,
     fixtures::{ago, extended, id, me, page, run, val},
     harness::{
-        Mounted, address, button, fill, find, find_all, has_text, link, mount_app, mount_at, press_with,
-        query, query_named, send, tick, until, until_text,
+        Mounted, address, button, field, fill, find, find_all, has_text, link, mount_app, mount_at,
+        press_with, query, query_named, send, tick, until, until_text,
     },
     server::Server,
 };
@@ -669,6 +669,121 @@ async fn a_request_that_can_not_be_is_not_sent() {
     button(&root, "Send").click();
     until_text(&root, "A GET or HEAD request has no body").await;
     assert!(server.seen("POST ").is_empty());
+}
+
+/// A schedule as the server tells it, whose ticks are hours away.
+fn schedule(cron: &str, paused: bool) -> Schedule {
+    let ticks: Vec<_> = (1..=5).map(|hours| ago(-3_600 * hours)).collect();
+    Schedule {
+        cron: cron.into(),
+        timezone: "Europe/Berlin".into(),
+        paused,
+        catch_up: true,
+        overlap: false,
+        next_run_at: (!paused).then(|| ticks[0]),
+        last_run_at: Some(ago(150)),
+        next_ticks: if paused { Vec::new() } else { ticks },
+    }
+}
+
+/// The val has this schedule from now on.
+fn is_scheduled(server: &Server, schedule: Option<Schedule>) {
+    let val = ExtendedVal {
+        schedule,
+        ..hello(ValKind::Interval, 3, "one();\ntwo();\n")
+    };
+    server.on("GET /v1/alias/ada/hello", 200, &val);
+    server.on(&format!("GET /v1/vals/{VAL_ID}"), 200, &val);
+}
+
+#[wasm_bindgen_test]
+async fn a_schedule_is_told_in_words_with_its_next_five_ticks_and_can_be_paused() {
+    let server = server(ValKind::Interval);
+    is_scheduled(&server, Some(schedule("0 7 * * *", false)));
+    let update = format!("PUT /v1/vals/{VAL_ID}");
+    server.on_empty(&update, 204);
+    let (root, _mounted) = open().await;
+    assert!(has_text(&root, "Every day at 07:00, Europe/Berlin"));
+    assert_eq!(find_all(&root, ".schedule__ticks li").len(), 5);
+    assert!(has_text(&root, "Last ran 2 min ago.") && has_text(&root, "runs once when it is back"));
+    assert!(query_named(&root, "button", "Run now").is_some());
+
+    is_scheduled(&server, Some(schedule("0 7 * * *", true)));
+    button(&root, "Pause").click();
+    until_text(&root, "Paused: it runs only when you say so.").await;
+    assert_eq!(
+        server.seen(&update)[0].json(),
+        json!({"schedule": {
+            "cron": "0 7 * * *", "timezone": "Europe/Berlin", "paused": true, "catchUp": true, "overlap": false,
+        }})
+    );
+    assert!(find_all(&root, ".schedule__ticks li").is_empty());
+    assert!(query_named(&root, "button", "Resume").is_some());
+}
+
+#[wasm_bindgen_test]
+async fn a_schedule_is_set_by_interval_or_by_cron_expression() {
+    let server = server(ValKind::Interval);
+    is_scheduled(&server, None);
+    let update = format!("PUT /v1/vals/{VAL_ID}");
+    server.on_empty(&update, 204);
+    let (root, _mounted) = open().await;
+    button(&root, "Set a schedule").click();
+    tick().await;
+    fill(&root, "Every", "0");
+    button(&root, "Save schedule").click();
+    until_text(&root, "A schedule is a cron expression with 5 fields").await;
+    assert!(server.seen(&update).is_empty());
+    fill(&root, "Every", "2");
+    fill(&root, "Unit", "hours");
+    is_scheduled(&server, Some(schedule("every 2 hours", false)));
+    button(&root, "Save schedule").click();
+    until_text(&root, "Every 2 hours").await;
+    assert_eq!(
+        server.seen(&update)[0].json()["schedule"]["cron"],
+        "every 2 hours"
+    );
+
+    button(&root, "Change").click();
+    tick().await;
+    assert_eq!(value_of(&root, "Every"), "2");
+    fill(&root, "Runs", "cron");
+    tick().await;
+    fill(&root, "Cron expression", " 30  9 * * 1-5");
+    fill(&root, "Time zone", "Asia/Tokyo");
+    until_text(&root, "Monday to Friday at 09:30, Asia/Tokyo").await;
+    server.refuse(&update, ProblemCode::Invalid, "no such time zone");
+    button(&root, "Save schedule").click();
+    until_text(&root, "No such time zone.").await;
+    assert_eq!(value_of(&root, "Time zone"), "Asia/Tokyo");
+    let sent = server.seen(&update)[1].json();
+    assert_eq!(sent["schedule"]["cron"], "30 9 * * 1-5");
+    assert_eq!(sent["schedule"]["timezone"], "Asia/Tokyo");
+
+    server.on_empty(&update, 204);
+    is_scheduled(&server, None);
+    button(&root, "Remove the schedule").click();
+    until_text(&root, "No schedule is set").await;
+    assert_eq!(server.seen(&update)[2].json(), json!({"schedule": null}));
+}
+
+fn value_of(root: &HtmlElement, label: &str) -> String {
+    field(root, label).unchecked_into::<HtmlInputElement>().value()
+}
+
+#[wasm_bindgen_test]
+async fn running_now_moves_when_it_last_ran() {
+    let server = server(ValKind::Interval);
+    let mut before = schedule("every 15 minutes", false);
+    before.last_run_at = Some(ago(7_300));
+    is_scheduled(&server, Some(before));
+    runs_as(&server, &ended(RunStatus::Ok));
+    let (root, _mounted) = open().await;
+    until_text(&root, "Last ran 2 h ago.").await;
+    is_scheduled(&server, Some(schedule("every 15 minutes", false)));
+    button(&root, "Run now").click();
+    until_text(&root, "Done after 132 ms").await;
+    until_text(&root, "Last ran 2 min ago.").await;
 }
 
 #[wasm_bindgen_test]

@@ -6,7 +6,7 @@ use leptos_router::hooks::use_navigate;
 
 use super::{
     draft::Draft, leave::LeaveGuard, readme::ValReadme, requests::remember_requests, runner::Runner,
-    work::Work,
+    schedule::use_schedule, work::Work,
 };
 use crate::{
     api::ApiClient,
@@ -96,6 +96,7 @@ fn Workspace(val: ExtendedVal, owner: Memo<bool>) -> AnyView {
     work.save_when_restored(save);
 
     spawn_local(runner.show_last(id));
+    let schedule = use_schedule(api, work.val, runner);
     // A run that is asked for while a save goes on waits for that.
     let waiting = RwSignal::new(false);
     let run = Callback::new(move |()| {
@@ -147,7 +148,7 @@ fn Workspace(val: ExtendedVal, owner: Memo<bool>) -> AnyView {
     }
     .into_any();
     let panel = view! {
-        <RunPanel val=work.val form problem run=runner.run state=runner.state on_run=run on_frame />
+        <RunPanel val=work.val form problem run=runner.run state=runner.state schedule on_run=run on_frame />
     }
     .into_any();
     view! {
