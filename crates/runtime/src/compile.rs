@@ -124,26 +124,43 @@ impl Compiler {
 /// that was found took 1 kB in a release build.
 const STACK_PER_BYTE: usize = if cfg!(debug_assertions) { 24 << 10 } else { 2 << 10 };
 
-/// Compiles on a thread whose stack is as deep as the code could be nested. The stack is address space until it is
-/// used, and code that nests so deeply as to use it is an attempt to break the server.
 async fn on_deep_stack(code: Arc<str>, url: String, hosts: Arc<[String]>, form: Form) -> Made {
-    let stack = (4 << 20) + code.len() * STACK_PER_BYTE;
-    let (sender, receiver) = tokio::sync::oneshot::channel();
     let thread_url = url.clone();
+    let made = deeply(code.len(), move || compile(&code, &thread_url, &hosts, form)).await;
+    made.unwrap_or_else(|| Err(uncompiled(&url)))
+        .map(Arc::new)
+        .map_err(Arc::new)
+}
+
+/// Works on a thread whose stack is as deep as code of this length could be nested. The stack is address space until it
+/// is used, and code that nests so deeply as to use it is an attempt to break the server.
+async fn deeply<T: Send + 'static>(code_len: usize, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let stack = (4 << 20) + code_len * STACK_PER_BYTE;
+    let (sender, receiver) = tokio::sync::oneshot::channel();
     let thread = std::thread::Builder::new()
         .name("compile".into())
         .stack_size(stack)
         .spawn(move || {
             // Whoever waited may have gone.
-            let _ = sender.send(compile(&code, &thread_url, &hosts, form));
+            let _ = sender.send(work());
         });
-    let made = match thread {
+    match thread {
         Ok(_) => receiver.await.ok(),
         Err(_) => None,
-    };
-    made.unwrap_or_else(|| Err(syntax_error(&url, 1, 1, "the code could not be compiled")))
-        .map(Arc::new)
-        .map_err(Arc::new)
+    }
+}
+
+fn uncompiled(url: &str) -> RunError {
+    syntax_error(url, 1, 1, "the code could not be compiled")
+}
+
+/// A val's code as JavaScript, for who takes no types: its imports stay as they are.
+pub async fn javascript(code: Arc<str>, url: String) -> Result<String, RunError> {
+    static TURNS: Semaphore = Semaphore::const_new(2);
+    let _turn = TURNS.acquire().await;
+    let thread_url = url.clone();
+    let made = deeply(code.len(), move || without_types(&code, &thread_url)).await;
+    made.unwrap_or_else(|| Err(uncompiled(&url)))
 }
 
 /// Compiles one program.
@@ -216,30 +233,7 @@ fn compile_source(
         syntax_error(url, line, column, &message)
     };
 
-    let (mut program, fault) = parse(&allocator, source);
-    if let Some(fault) = fault {
-        return Err(refuse(fault));
-    }
-    let semantic = SemanticBuilder::new_compiler()
-        .with_excess_capacity(2.0)
-        .with_enum_eval(true)
-        .build(&program);
-    if let Some(diagnostic) = semantic.diagnostics.errors().next() {
-        return Err(refuse(fault_of(diagnostic)));
-    }
-    let scoping = semantic.semantic.into_scoping();
-    let mut options = TransformOptions::default();
-    options.typescript.allow_namespaces = true;
-    // As Deno has it: the classic form, until a pragma names where the automatic one comes from.
-    if !source.contains("@jsxImportSource") {
-        options.jsx.runtime = JsxRuntime::Classic;
-    }
-    let transformed = Transformer::new(&allocator, Path::new("val.tsx"), &options)
-        .build_with_scoping(scoping, &mut program);
-    if let Some(diagnostic) = transformed.diagnostics.errors().next() {
-        return Err(refuse(fault_of(diagnostic)));
-    }
-
+    let mut program = plain(&allocator, source).map_err(refuse)?;
     let mut rewrite = Rewrite::new(&allocator, allocator.alloc_str(url), hosts);
     rewrite.visit_program(&mut program);
     let Rewrite {
@@ -276,6 +270,43 @@ fn compile_source(
         remote,
         map,
     })
+}
+
+/// The code without types and JSX, or its first fault.
+fn plain<'a>(allocator: &'a Allocator, source: &'a str) -> Result<Ast<'a>, Fault> {
+    let (mut program, fault) = parse(allocator, source);
+    if let Some(fault) = fault {
+        return Err(fault);
+    }
+    let semantic = SemanticBuilder::new_compiler()
+        .with_excess_capacity(2.0)
+        .with_enum_eval(true)
+        .build(&program);
+    if let Some(diagnostic) = semantic.diagnostics.errors().next() {
+        return Err(fault_of(diagnostic));
+    }
+    let scoping = semantic.semantic.into_scoping();
+    let mut options = TransformOptions::default();
+    options.typescript.allow_namespaces = true;
+    // As Deno has it: the classic form, until a pragma names where the automatic one comes from.
+    if !source.contains("@jsxImportSource") {
+        options.jsx.runtime = JsxRuntime::Classic;
+    }
+    let transformed =
+        Transformer::new(allocator, Path::new("val.tsx"), &options).build_with_scoping(scoping, &mut program);
+    match transformed.diagnostics.errors().next() {
+        Some(diagnostic) => Err(fault_of(diagnostic)),
+        None => Ok(program),
+    }
+}
+
+fn without_types(source: &str, url: &str) -> Result<String, RunError> {
+    let allocator = Allocator::default();
+    let program = plain(&allocator, source).map_err(|(offset, message)| {
+        let (line, column) = line_and_column(source, offset);
+        syntax_error(url, line, column, &message)
+    })?;
+    Ok(Codegen::new().build(&program).code)
 }
 
 /// The workers' own modules as JavaScript: without types, and otherwise as they are.

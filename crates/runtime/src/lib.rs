@@ -31,6 +31,7 @@ mod system;
 mod worker;
 
 pub use api::{ApiChannel, Body};
+pub use compile::javascript;
 pub use config::RuntimeConfig;
 pub use error::{BoxError, RuntimeError};
 pub use outcome::{End, Outcome};

@@ -1,9 +1,11 @@
 //! Vals as modules to import. A val's page in the web app has the same address: a browser that asks for a page gets
 //! that one.
 
+use std::sync::Arc;
+
 use axum::{
     extract::{FromRequestParts, Request, State},
-    http::{StatusCode, header},
+    http::{HeaderMap, HeaderName, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use hamlet_models::{Privacy, VersionNumber};
@@ -34,7 +36,9 @@ struct ModuleQuery {
     v: Option<VersionNumber>,
 }
 
-/// A version of a val as a TypeScript module.
+/// A version of a val as a module: TypeScript, or JavaScript for who takes no types, as browsers do.
+///
+/// A name that ends in `.ts` or `.js` says which.
 #[utoipa::path(get, path = "/v/{username}/{val_name}", tag = "modules",
     params(("username" = String, Path), ("val_name" = String, Path), ModuleQuery),
     responses((status = 200, description = "The code", content_type = "application/typescript", body = String),
@@ -46,25 +50,28 @@ async fn get_module(State(state): State<AppState>, request: Request) -> ApiResul
     let (mut parts, _) = request.into_parts();
     let user = MaybeUser::from_request_parts(&mut parts, &state).await?;
     let links = Links::from_request_parts(&mut parts, &state).await?;
-    let ApiPath((username, name)) =
+    let ApiPath((username, file)) =
         ApiPath::<(String, String)>::from_request_parts(&mut parts, &state).await?;
     let ApiQuery(query) = ApiQuery::<ModuleQuery>::from_request_parts(&mut parts, &state).await?;
+    let (name, ending) = file.split_once('.').unwrap_or((&file, ""));
+    let form = Form::asked_for(ending, &parts.headers);
 
     if username == standard_library::OWNER {
-        return standard_module(&name);
+        let code = standard_library::code(name).ok_or(ApiError::NotFound("module"))?;
+        return form
+            .answer(&code, links.to(&format!("/v/{username}/{file}")), "no-cache")
+            .await;
     }
     user.must_have(VAL_READ)?;
     let latest = state
         .store
-        .find_val(username.strip_prefix('@').unwrap_or(&username), &name)
+        .find_val(username.strip_prefix('@').unwrap_or(&username), name)
         .await?;
     user.must_see(&latest)?;
     let Some(version) = query.v else {
-        let location = format!(
-            "{}?v={}",
-            links.module(&latest.owner.username, &latest.name),
-            latest.version
-        );
+        let dot = if ending.is_empty() { "" } else { "." };
+        let module = links.module(&latest.owner.username, &latest.name);
+        let location = format!("{module}{dot}{ending}?v={}", latest.version);
         let found = (StatusCode::FOUND, [(header::LOCATION, location)]);
         return Ok((SHARED, [(header::CACHE_CONTROL, "no-cache")], found).into_response());
     };
@@ -72,28 +79,68 @@ async fn get_module(State(state): State<AppState>, request: Request) -> ApiResul
         version if version == latest.version => latest,
         version => state.store.get_version(latest.id, version).await?,
     };
-    let fixed = [
-        (header::CONTENT_TYPE, media_type(&val.code)),
-        (header::CACHE_CONTROL, caching(&val)),
-    ];
-    Ok((SHARED, fixed, val.code.as_ref().to_owned()).into_response())
+    let address = format!("{}?v={version}", links.module(&val.owner.username, &val.name));
+    form.answer(&val.code, address, caching(&val)).await
 }
 
 /// Any page may import what its visitor may read; who asks, and for what, changes the answer.
 const SHARED: [(header::HeaderName, &str); 2] = [
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-    (header::VARY, "accept, authorization"),
+    (header::VARY, "accept, authorization, sec-fetch-dest, user-agent"),
 ];
 
-/// A module of the standard library: what it is changes with the version of Hamlet.
-fn standard_module(name: &str) -> ApiResult<Response> {
-    let code = standard_library::code(name).ok_or(ApiError::NotFound("module"))?;
-    let fixed = [
-        (header::CONTENT_TYPE, media_type(&code)),
-        (header::CACHE_CONTROL, "no-cache"),
-    ];
-    Ok((SHARED, fixed, code.as_ref().to_owned()).into_response())
+/// What a module is answered as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    TypeScript,
+    JavaScript,
 }
+
+impl Form {
+    /// As the address says, else as whoever asks can run it: TypeScript, but for browsers and who asks for JavaScript.
+    fn asked_for(ending: &str, headers: &HeaderMap) -> Self {
+        let text = |name| {
+            headers
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+                .unwrap_or_default()
+        };
+        match ending {
+            "ts" | "tsx" | "jsx" => return Self::TypeScript,
+            "js" | "mjs" => return Self::JavaScript,
+            _ => {}
+        }
+        let accept = text(header::ACCEPT);
+        let for_javascript = accept.contains("javascript") && !accept.contains("typescript");
+        let by_browser = matches!(
+            text(SEC_FETCH_DEST),
+            "script" | "worker" | "sharedworker" | "serviceworker"
+        ) || text(header::USER_AGENT).starts_with("Mozilla/");
+        if for_javascript || by_browser {
+            Self::JavaScript
+        } else {
+            Self::TypeScript
+        }
+    }
+
+    async fn answer(self, code: &Arc<str>, address: String, caching: &'static str) -> ApiResult<Response> {
+        let (media_type, code) = match self {
+            Self::TypeScript => (media_type(code), code.as_ref().to_owned()),
+            Self::JavaScript => {
+                let made = hamlet_runtime::javascript(code.clone(), address).await;
+                let code = made.map_err(|error| ApiError::invalid("code", error.stack))?;
+                ("text/javascript; charset=utf-8", code)
+            }
+        };
+        let fixed = [
+            (header::CONTENT_TYPE, media_type),
+            (header::CACHE_CONTROL, caching),
+        ];
+        Ok((SHARED, fixed, code).into_response())
+    }
+}
+
+const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// A version never changes, but who may see it does.
 fn caching(val: &ValRecord) -> &'static str {

@@ -126,3 +126,80 @@ async fn a_browser_that_asks_for_a_page_gets_the_app_whatever_the_val() {
         assert!(!page.text().contains("hush"));
     }
 }
+
+#[tokio::test]
+async fn who_asks_decides_between_typescript_and_javascript() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let code = "// kept\nexport const word: string = \"one\";\nexport { blob } from \"https://esm.town/v/std/blob\";";
+    ada.write_val("word", ValKind::Script, Privacy::Public, code)
+        .await;
+    let anyone = app.anonymous();
+    let typed = |answer: &crate::test_app::Answer| answer.text().contains(": string");
+    for (name, value) in [
+        ("user-agent", "Deno/2.9.6"),
+        ("accept", "*/*"),
+        ("accept", "application/typescript, text/javascript"),
+    ] {
+        let module = anyone.with(name, value).get("/v/ada/word?v=0").await;
+        assert!(typed(&module), "{name}: {value}");
+        assert_eq!(
+            module.header("content-type"),
+            "application/typescript; charset=utf-8"
+        );
+    }
+    for (name, value) in [
+        ("user-agent", "Mozilla/5.0 (X11; Linux x86_64)"),
+        ("sec-fetch-dest", "script"),
+        ("accept", "text/javascript"),
+    ] {
+        let module = anyone.with(name, value).get("/v/ada/word?v=0").await;
+        assert!(
+            !typed(&module) && module.text().contains("const word = \"one\""),
+            "{}",
+            module.text()
+        );
+        assert!(module.text().contains("https://esm.town/v/std/blob"));
+        assert_eq!(module.header("content-type"), "text/javascript; charset=utf-8");
+        assert_eq!(
+            module.header("cache-control"),
+            "public, max-age=31536000, immutable"
+        );
+        assert!(module.header("vary").contains("user-agent"));
+    }
+    let latest = anyone.get("/v/ada/word.js").await;
+    assert_eq!(latest.header("location"), "http://hamlet.test/v/ada/word.js?v=0");
+    assert!(!typed(&anyone.get(latest.header("location")).await));
+    let browser = anyone.with("user-agent", "Mozilla/5.0");
+    assert!(typed(&browser.get("/v/ada/word.ts?v=0").await));
+    assert!(
+        browser
+            .get("/v/std/blob")
+            .await
+            .text()
+            .contains("async function get")
+    );
+}
+
+#[tokio::test]
+async fn code_that_is_none_has_no_javascript() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.write_val("broken", ValKind::Script, Privacy::Public, "let let = 1")
+        .await;
+    ada.write_val("deep", ValKind::Script, Privacy::Public, &"[".repeat(200_000))
+        .await;
+    for name in ["broken", "deep"] {
+        let refused = app.anonymous().get(&format!("/v/ada/{name}.js?v=0")).await;
+        assert!(
+            refused
+                .refused(ProblemCode::Invalid)
+                .message
+                .contains("SyntaxError")
+        );
+        assert_eq!(
+            app.anonymous().get(&format!("/v/ada/{name}?v=0")).await.status,
+            StatusCode::OK
+        );
+    }
+}
