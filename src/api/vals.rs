@@ -1,6 +1,6 @@
 //! Vals.
 
-use hamlet_models::{ExtendedVal, NewVal, Page, ValFilter, ValId, ValUpdate};
+use hamlet_models::{ExtendedVal, NewVal, Page, Privacy, ValFilter, ValId, ValUpdate};
 
 use super::{ApiClient, error::ClientError, request::Call};
 
@@ -24,6 +24,13 @@ impl ApiClient {
     pub async fn list_vals(self, filter: &ValFilter, limit: u64) -> Result<Page<ExtendedVal>, ClientError> {
         self.fetch(filter_vals(Call::get("/vals"), filter).query("limit", &limit))
             .await
+    }
+
+    /// What opens a private val's address in this browser, which is then told who opens it; `None` for others, and where
+    /// no cookie goes with it.
+    pub fn open_address(self, val: &ExtendedVal) -> Option<String> {
+        let needed = val.privacy == Privacy::Private && val.links.endpoint.is_some() && !self.is_remote();
+        needed.then(|| format!("/v1/vals/{}/open", val.id))
     }
 
     /// Changes a val beside its code; what is left out stays.

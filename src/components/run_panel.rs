@@ -1,5 +1,6 @@
 //! What starts a val, and what came of it: a form of the val's kind, and under it the last run.
 
+pub mod email_form;
 pub mod form;
 pub mod http_form;
 pub mod schedule_view;
@@ -13,8 +14,9 @@ pub use schedule_view::ScheduleEdit;
 use hamlet_models::{ExtendedVal, FullRun, ValKind};
 use leptos::prelude::*;
 
-use self::{http_form::HttpForm, schedule_view::ScheduleView};
+use self::{email_form::EmailForm, http_form::HttpForm, schedule_view::ScheduleView};
 use crate::{
+    api::ApiClient,
     components::{run_outcome::RunOutcome, stack::ValFrame},
     paths,
     ui::{
@@ -72,20 +74,18 @@ pub fn RunPanel(
 ) -> AnyView {
     let kind = Memo::new(move |_| val.with(|val| val.kind));
     let endpoint = Memo::new(move |_| val.with(|val| val.links.endpoint.clone()));
+    let address = Memo::new(move |_| val.with(|val| val.links.email.clone()));
+    let api = expect_context::<ApiClient>();
+    let open = Memo::new(move |_| val.with(|val| api.open_address(val)));
     let planned = Memo::new(move |_| val.with(|val| val.schedule.clone()));
-    let trigger = move || {
-        match kind.get() {
+    let trigger = move || match kind.get() {
         ValKind::Script => run_form(script_form(form, problem), on_run),
         ValKind::Http => run_form(
-            view! { <HttpForm endpoint form problem on_send=on_run /> }.into_any(),
+            view! { <HttpForm endpoint open form problem on_send=on_run /> }.into_any(),
             on_run,
         ),
         ValKind::Interval => view! { <ScheduleView schedule=planned edit=schedule /> }.into_any(),
-        ValKind::Email => {
-            view! { <p class="run-panel__note">"It runs when a message comes to its e-mail address; it can’t be started from here."</p> }
-                .into_any()
-        }
-    }
+        ValKind::Email => run_form(view! { <EmailForm address form /> }.into_any(), on_run),
     };
     view! {
         <div class="run-panel">
@@ -177,12 +177,16 @@ pub fn EndpointAddress(
     /// The address.
     #[prop(into)]
     address: String,
+    /// What opens it; the address itself, unless that is only for who is signed in.
+    #[prop(default = None)]
+    open: Option<String>,
 ) -> AnyView {
+    let open = open.unwrap_or_else(|| address.clone());
     view! {
         <div class="endpoint">
             <code class="endpoint__address">{address.clone()}</code>
-            <CopyButton text=Signal::stored(address.clone()) what="address" />
-            <a class="button button--quiet button--icon" href=address target="_blank" rel="noopener" aria-label="Open the address" title="Open the address">
+            <CopyButton text=Signal::stored(address) what="address" />
+            <a class="button button--quiet button--icon" href=open target="_blank" rel="noopener" aria-label="Open the address" title="Open the address">
                 <Icon name=IconName::External />
             </a>
         </div>

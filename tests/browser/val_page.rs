@@ -787,17 +787,51 @@ async fn running_now_moves_when_it_last_ran() {
 }
 
 #[wasm_bindgen_test]
-async fn an_email_val_can_not_be_started_from_its_page() {
+async fn an_email_val_tells_its_address_and_is_sent_a_test_message() {
     let server = server(ValKind::Email);
+    let mut robot = hello(ValKind::Email, 3, "one();\ntwo();\n");
+    robot.val.links.email = Some("ada.hello@vals.example".into());
+    server.on("GET /v1/alias/ada/hello", 200, &robot);
+    runs_as(&server, &ended(RunStatus::Ok));
     let (root, _mounted) = open().await;
-    assert!(has_text(
-        &root,
-        "It runs when a message comes to its e-mail address"
-    ));
-    assert!(query_named(&root, "button", "Run").is_none());
-    press_with(&code(&root), "Enter", true);
-    tick().await;
-    assert!(server.seen("POST ").is_empty());
+    assert!(has_text(&root, "ada.hello@vals.example"));
+    fill(&root, "Text", "Hello, robot");
+    button(&root, "Send test message").click();
+    until_text(&root, "Done after 132 ms").await;
+    assert_eq!(
+        server.seen(&format!("POST /v1/vals/{VAL_ID}/runs"))[0].json(),
+        json!({"email": {"subject": "Test message", "text": "Hello, robot"}})
+    );
+}
+
+#[wasm_bindgen_test]
+async fn an_email_val_that_no_mail_reaches_says_so() {
+    let _server = server(ValKind::Email);
+    let (root, _mounted) = open().await;
+    assert!(has_text(&root, "No mail reaches it"));
+    assert!(query_named(&root, "button", "Send test message").is_some());
+}
+
+#[wasm_bindgen_test]
+async fn a_private_address_is_opened_by_way_of_who_knows_the_owner() {
+    let server = server(ValKind::Http);
+    let open_link = |root: &HtmlElement| link(root, "Open the address").get_attribute("href");
+    {
+        let (root, _mounted) = open().await;
+        assert_eq!(
+            open_link(&root).as_deref(),
+            Some("http://ada-hello.localhost:8787/")
+        );
+    }
+    let mut private = hello(ValKind::Http, 3, "one();\ntwo();\n");
+    private.val.privacy = Privacy::Private;
+    server.on("GET /v1/alias/ada/hello", 200, &private);
+    let (root, _mounted) = open().await;
+    assert_eq!(
+        open_link(&root).as_deref(),
+        Some(format!("/v1/vals/{VAL_ID}/open").as_str())
+    );
+    assert!(has_text(&root, "http://ada-hello.localhost:8787/"));
 }
 
 #[wasm_bindgen_test]

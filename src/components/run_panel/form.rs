@@ -1,6 +1,6 @@
 //! What is filled in to start a val, and what of it the server is sent.
 
-use hamlet_models::{HttpRequest, NewRun, ValKind};
+use hamlet_models::{HttpRequest, NewRun, TestEmail, ValKind};
 use leptos::prelude::*;
 use serde_json::Value;
 
@@ -20,6 +20,12 @@ pub struct RunForm {
     pub headers: RwSignal<String>,
     /// A request's body.
     pub body: RwSignal<String>,
+    /// Whom a test message is from.
+    pub from: RwSignal<String>,
+    /// What a test message is about.
+    pub subject: RwSignal<String>,
+    /// A test message's text.
+    pub text: RwSignal<String>,
     /// The requests that were sent before, newest first.
     pub sent: RwSignal<Vec<HttpRequest>>,
 }
@@ -79,6 +85,9 @@ impl RunForm {
             path: text("/"),
             headers: text(""),
             body: text(""),
+            from: text(""),
+            subject: text("Test message"),
+            text: text(""),
             sent: RwSignal::new(Vec::new()),
         }
     }
@@ -113,9 +122,21 @@ impl RunForm {
         match kind {
             ValKind::Script => run.args = read_args(&self.args.get_untracked())?,
             ValKind::Http => run.request = Some(self.request()?),
-            ValKind::Interval | ValKind::Email => {}
+            ValKind::Email => run.email = Some(self.email()),
+            ValKind::Interval => {}
         }
         Ok(run)
+    }
+
+    fn email(self) -> TestEmail {
+        let filled =
+            |text: RwSignal<String>| Some(text.get_untracked()).filter(|text| !text.trim().is_empty());
+        TestEmail {
+            from: filled(self.from),
+            subject: filled(self.subject),
+            text: filled(self.text),
+            html: None,
+        }
     }
 
     fn request(self) -> Result<HttpRequest, FormProblem> {

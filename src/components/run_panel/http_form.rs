@@ -16,6 +16,8 @@ const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OP
 pub fn HttpForm(
     /// Where the val answers.
     endpoint: Memo<Option<String>>,
+    /// What opens that address, if it isn't the address itself.
+    open: Memo<Option<String>>,
     /// What is filled in.
     form: RunForm,
     /// What is wrong with that.
@@ -29,7 +31,7 @@ pub fn HttpForm(
     let address = move || {
         endpoint
             .get()
-            .map(|address| view! { <EndpointAddress address /> })
+            .map(|address| view! { <EndpointAddress address open=open.get() /> })
     };
     let error = |about| FormProblem::of(problem, about);
     view! {
@@ -89,6 +91,9 @@ fn sent_list(form: RunForm, on_send: Callback<()>) -> AnyView {
         <details class="run-panel__history" hidden=move || form.sent.with(Vec::is_empty)>
             <summary>{move || format!("Sent before ({})", form.sent.with(Vec::len))}</summary>
             <ul role="list">{list}</ul>
+            <button type="button" class="run-panel__again" on:click=move |_| form.sent.set(Vec::new())>
+                "Forget all of them"
+            </button>
         </details>
     }
     .into_any()

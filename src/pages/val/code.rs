@@ -101,7 +101,7 @@ fn Workspace(val: ExtendedVal, owner: Memo<bool>) -> AnyView {
     let waiting = RwSignal::new(false);
     let run = Callback::new(move |()| {
         let kind = work.val.with_untracked(|val| val.kind);
-        if runner.state.with_untracked(RunState::is_busy) || kind == ValKind::Email {
+        if runner.state.with_untracked(RunState::is_busy) {
             return;
         }
         if state.get_untracked() == SaveState::Saving {
@@ -257,9 +257,10 @@ fn Actions(
     let busy = Memo::new(move |_| runner.state.with(RunState::is_busy));
     let kind = Memo::new(move |_| work.val.with(|val| val.kind));
     let verb = move || match (kind.get(), unsaved.get()) {
-        (ValKind::Http, true) => "Save and send",
+        (ValKind::Http | ValKind::Email, true) => "Save and send",
         (_, true) => "Save and run",
         (ValKind::Http, false) => "Send",
+        (ValKind::Email, false) => "Send test message",
         (ValKind::Interval, false) => "Run now",
         (_, false) => "Run",
     };
@@ -276,22 +277,14 @@ fn Actions(
             }
         })
     };
-    // What an e-mail val waits for can't be sent from here.
-    let start = move || {
-        (kind.get() != ValKind::Email).then(|| {
-            view! {
-                <Button kind=ButtonKind::Primary on_click=run busy>
-                    <Icon name=IconName::Play />
-                    {verb}
-                </Button>
-            }
-        })
-    };
     view! {
         <div class="workspace__actions">
             {cancel}
             <Button on_click=save busy=saving>"Save"</Button>
-            {start}
+            <Button kind=ButtonKind::Primary on_click=run busy>
+                <Icon name=IconName::Play />
+                {verb}
+            </Button>
         </div>
     }
     .into_any()
