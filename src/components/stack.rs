@@ -56,14 +56,28 @@ pub fn first_val_frame(stack: &str, hosts: &[String]) -> Option<ValFrame> {
 }
 
 /// The origins under which this instance's vals appear in stacks: the field's own, where this page came from, and where
-/// the interface is.
+/// the interface is. A server on this machine has two names, and a stack may tell the other one.
 pub fn module_hosts() -> Vec<String> {
     let page = window().location().origin().ok();
     let interface = use_context::<ApiClient>().map(ApiClient::origin);
-    std::iter::once("https://esm.town".to_owned())
-        .chain(page)
-        .chain(interface.filter(|origin| !origin.is_empty()))
-        .collect()
+    let mut hosts = vec!["https://esm.town".to_owned()];
+    for origin in page
+        .into_iter()
+        .chain(interface)
+        .filter(|origin| !origin.is_empty())
+    {
+        hosts.extend(other_name(&origin));
+        hosts.push(origin);
+    }
+    hosts
+}
+
+/// The same origin by the other name that this machine has for itself.
+fn other_name(origin: &str) -> Option<String> {
+    const NAMES: [&str; 2] = ["//localhost:", "//127.0.0.1:"];
+    let used = NAMES.into_iter().find(|name| origin.contains(name))?;
+    let other = NAMES.into_iter().find(|name| *name != used)?;
+    Some(origin.replace(used, other))
 }
 
 /// Shows a stack; the frames that lie in vals are links to the version's line.

@@ -2,7 +2,7 @@
 
 use hamlet_app::components::{
     phases::Phases,
-    stack::{StackTrace, first_val_frame, val_frame},
+    stack::{StackTrace, first_val_frame, module_hosts, val_frame},
     value_tree::ValueTree,
 };
 use hamlet_models::RunPhases;
@@ -125,6 +125,19 @@ fn a_frame_is_read_or_left_alone() {
         "at f (https://esm.town/u/ada/hello:1:1)",
     ] {
         assert_eq!(val_frame(line, &hosts), None, "{line}");
+    }
+}
+
+#[wasm_bindgen_test]
+fn a_server_on_this_machine_has_two_names() {
+    let port = leptos::prelude::window().location().port().expect("a port");
+    let hosts = module_hosts();
+    for host in [
+        format!("http://localhost:{port}"),
+        format!("http://127.0.0.1:{port}"),
+    ] {
+        let line = format!("    at f ({host}/v/ada/hello?v=3:2:1)");
+        assert!(val_frame(&line, &hosts).is_some(), "{line}");
     }
 }
 
