@@ -29,6 +29,7 @@ pub mod http_answer;
 pub mod run_outcome;
 
 pub mod run_actions;
+pub mod run_beside;
 pub mod run_detail;
 pub mod run_filters;
 pub mod run_list;

@@ -22,6 +22,11 @@ pub fn settings() -> String {
     "/settings".to_owned()
 }
 
+/// Mail that could not be sent.
+pub fn outbox() -> String {
+    "/outbox".to_owned()
+}
+
 /// The page to write a new val, empty or from one of the starters.
 pub fn new_val(starter: Option<&str>) -> String {
     match starter {
@@ -63,4 +68,9 @@ pub fn runs(username: &str, name: &str) -> String {
 /// One run.
 pub fn run(id: RunId) -> String {
     format!("/runs/{id}")
+}
+
+/// One run beside an earlier one.
+pub fn run_beside(id: RunId, earlier: RunId) -> String {
+    format!("/runs/{id}?beside={earlier}")
 }

@@ -10,6 +10,7 @@ use crate::{
         button::{Button, ButtonKind},
         icon::{Icon, IconName},
         part::part,
+        select::Select,
     },
 };
 
@@ -20,6 +21,8 @@ pub enum RunVal {
     Asking,
     /// Its latest version.
     Latest(VersionNumber),
+    /// It takes mail: what it was sent is not kept.
+    Mail,
     /// It is gone, or can't be reached.
     Gone,
 }
@@ -33,6 +36,8 @@ pub fn RunActions(
     /// The val that it is a run of.
     #[prop(into)]
     val: Signal<RunVal>,
+    /// The versions that there are, newest first, as far as they are known.
+    versions: Signal<Vec<VersionNumber>>,
     /// Whether what was pressed goes on.
     #[prop(into)]
     busy: Signal<bool>,
@@ -55,7 +60,7 @@ pub fn RunActions(
             </Button>
         }
         .into_any(),
-        (true, true) => again(run, val, busy, on_again),
+        (true, true) => again(run, val, versions, busy, on_again),
     };
     let failed = move || {
         error
@@ -68,6 +73,7 @@ pub fn RunActions(
 fn again(
     run: Signal<FullRun>,
     val: Signal<RunVal>,
+    versions: Signal<Vec<VersionNumber>>,
     busy: Signal<bool>,
     on_again: Callback<NewRun>,
 ) -> AnyView {
@@ -76,26 +82,30 @@ fn again(
         Ok((input, note)) => (input, note),
         Err(why) => return view! { <p class="run-actions__note">{why}</p> }.into_any(),
     };
-    let start = move |version: Option<VersionNumber>| {
+    let start = Callback::new(move |version: Option<VersionNumber>| {
         on_again.run(NewRun {
             version,
             ..input.clone()
         })
-    };
+    });
     let button = move |kind: ButtonKind, words: String, version: Option<VersionNumber>| {
-        let start = start.clone();
         view! {
-            <Button kind busy on_click=move |()| start(version)>
+            <Button kind busy on_click=move |()| start.run(version)>
                 <Icon name=IconName::Retry />
                 {words}
             </Button>
         }
         .into_any()
     };
-    let buttons = move || match (val.get(), version) {
+    let buttons = move || {
+        match (val.get(), version) {
         (RunVal::Gone, _) => {
             view! { <p class="run-actions__note">"Its val is gone: it can’t be run again."</p> }.into_any()
         }
+        (RunVal::Mail, _) => view! {
+            <p class="run-actions__note">"What it was sent is not kept. Send it a test message from its page."</p>
+        }
+        .into_any(),
         (RunVal::Latest(latest), Some(version)) if latest != version => (
             button(
                 ButtonKind::Plain,
@@ -108,11 +118,56 @@ fn again(
         (RunVal::Asking | RunVal::Latest(_), version) => {
             button(ButtonKind::Primary, "Run again".to_owned(), version).into_any()
         }
+    }
+    };
+    let others = move || {
+        let RunVal::Latest(latest) = val.get() else {
+            return ().into_any();
+        };
+        let others = versions.with(|versions| {
+            let others = versions.iter().copied();
+            others
+                .filter(|other| *other != latest && Some(*other) != version)
+                .collect::<Vec<_>>()
+        });
+        other_version(others, busy, start)
     };
     let note = note.map(|note| view! { <p class="run-actions__note">{note}</p> }.into_any());
     view! {
         <div class="run-actions__buttons">{part(buttons)}</div>
+        {part(others)}
         {note}
+    }
+    .into_any()
+}
+
+/// A choice of the versions that have no button of their own.
+fn other_version(
+    others: Vec<VersionNumber>,
+    busy: Signal<bool>,
+    start: Callback<Option<VersionNumber>>,
+) -> AnyView {
+    let Some(first) = others.first() else {
+        return ().into_any();
+    };
+    let chosen = RwSignal::new(first.to_string());
+    let options = others
+        .iter()
+        .map(|version| (version.to_string(), format!("v{version}")))
+        .collect();
+    let run = move |()| {
+        if let Ok(version) = chosen.with_untracked(|chosen| chosen.parse()) {
+            start.run(Some(version));
+        }
+    };
+    view! {
+        <details class="run-actions__other">
+            <summary>"On another version"</summary>
+            <div class="run-actions__other-line">
+                <Select label="Version" options value=chosen on_change=move |version| chosen.set(version) />
+                <Button busy on_click=run>"Run on this version"</Button>
+            </div>
+        </details>
     }
     .into_any()
 }

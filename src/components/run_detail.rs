@@ -11,6 +11,7 @@ use crate::{
         labels::trigger_word,
         log_view::{LogFilter, LogView},
         phases::Phases,
+        run_beside::RunBeside,
         run_outcome::{RunResult, headline},
         status_dot::StatusDot,
         value_tree::ValueTree,
@@ -34,6 +35,9 @@ pub fn RunDetail(
     run: Signal<FullRun>,
     /// Which log lines are shown.
     log_filter: RwSignal<LogFilter>,
+    /// An earlier run to show it beside, if there is one.
+    #[prop(into)]
+    earlier: Signal<Option<FullRun>>,
     /// What can be done with the run.
     children: Children,
 ) -> AnyView {
@@ -51,6 +55,19 @@ pub fn RunDetail(
     // A run that had ended before anyone looked is told by the heading alone.
     let said = move || (was_going_on && status.get().is_over()).then(|| sentence.get());
     let over = Memo::new(move |_| status.get().is_over());
+    let came_of_it = move || {
+        match earlier.get() {
+        Some(earlier) => view! { <RunBeside run earlier log_filter /> }.into_any(),
+        None => view! {
+            <div class="run__exchange" class:run__exchange--failed=move || run.with(|run| run.error.is_some())>
+                {part(move || over.get().then(|| view! { <RunEnd run=run.get_untracked() /> }))}
+                <RunInput run />
+            </div>
+            <RunLogs run filter=log_filter />
+        }
+        .into_any(),
+    }
+    };
     view! {
         <article class="run" aria-busy=move || (!over.get()).to_string()>
             <header class="run__head">
@@ -67,11 +84,7 @@ pub fn RunDetail(
                 <RunFacts run />
                 <RunTime run />
             </div>
-            <div class="run__exchange" class:run__exchange--failed=move || run.with(|run| run.error.is_some())>
-                {part(move || over.get().then(|| view! { <RunEnd run=run.get_untracked() /> }))}
-                <RunInput run />
-            </div>
-            <RunLogs run filter=log_filter />
+            {part(came_of_it)}
         </article>
     }
     .into_any()
@@ -204,7 +217,10 @@ fn RunInput(run: Signal<FullRun>) -> AnyView {
 
 /// What it returned, answered or threw.
 #[component]
-fn RunEnd(run: FullRun) -> AnyView {
+pub fn RunEnd(
+    /// The run, which is over.
+    run: FullRun,
+) -> AnyView {
     let nothing = run.error.is_none() && run.return_value.is_none() && run.response.is_none();
     let answered = run.request.as_ref().and_then(|request| request.status).is_some();
     let content = match (nothing, answered) {
@@ -224,8 +240,14 @@ fn RunEnd(run: FullRun) -> AnyView {
     .into_any()
 }
 
+/// What it printed.
 #[component]
-fn RunLogs(run: Signal<FullRun>, filter: RwSignal<LogFilter>) -> AnyView {
+pub fn RunLogs(
+    /// The run as it is now.
+    run: Signal<FullRun>,
+    /// Which lines are shown.
+    filter: RwSignal<LogFilter>,
+) -> AnyView {
     let lines = Memo::new(move |before: Option<&Arc<Vec<LogLine>>>| {
         run.with(|run| match before {
             // Lines are only ever added.

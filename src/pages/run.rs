@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hamlet_models::{FullRun, LogLevel, NewRun, RunId};
+use hamlet_models::{FullRun, LogLevel, NewRun, PageQuery, RunId, ValKind};
 use leptos::{prelude::*, task::spawn_local};
 use leptos_router::hooks::use_navigate;
 
@@ -23,7 +23,10 @@ use crate::{
         session::use_session,
     },
     paths,
-    ui::skeleton::{SkeletonBox, SkeletonRows},
+    ui::{
+        part::part,
+        skeleton::{SkeletonBox, SkeletonRows},
+    },
 };
 
 /// How often a run that goes on is looked at where it isn't told how it does.
@@ -32,6 +35,12 @@ const PACE: Duration = Duration::from_millis(700);
 const REST: i64 = 4;
 /// How long to wait for the end of a word before it is written into the address.
 const TYPING: Duration = Duration::from_millis(300);
+
+/// How many versions are offered to run it on.
+const OFFERED: PageQuery = PageQuery {
+    offset: 0,
+    limit: PageQuery::MAX_LIMIT,
+};
 
 /// One run with everything recorded, followed until it ends.
 #[component]
@@ -81,11 +90,31 @@ fn LiveRun(run: FullRun) -> AnyView {
     });
     let val = Signal::derive(move || match val.get() {
         None => RunVal::Asking,
+        Some(Ok(val)) if val.kind == ValKind::Email => RunVal::Mail,
         Some(Ok(val)) => RunVal::Latest(val.version),
         Some(Err(error)) if error.is_not_found() => RunVal::Gone,
         // Whether it is still there shows when it is run.
         Some(Err(_)) => RunVal::Asking,
     });
+
+    let versions = Fetched::new(move || async move {
+        match val_id {
+            Some(val) => api.list_versions(val, OFFERED).await,
+            None => Err(ClientError::not_found()),
+        }
+    });
+    let versions = Signal::derive(move || {
+        let page = versions.value();
+        let versions = page.map(|page| page.data).unwrap_or_default();
+        versions.into_iter().map(|version| version.version).collect()
+    });
+    let earlier = use_earlier(api, id);
+
+    let gone = move || {
+        let failed = earlier.get()?.err()?;
+        let words = format!("The run to compare it with can’t be shown. {}", failed.sentence());
+        Some(view! { <p class="notice" role="alert">{words}</p> }.into_any())
+    };
 
     let (busy, error) = (RwSignal::new(false), RwSignal::new(None::<String>));
     let on_again = Callback::new(move |new: NewRun| {
@@ -99,7 +128,7 @@ fn LiveRun(run: FullRun) -> AnyView {
                 return;
             }
             match started {
-                Ok(started) => navigate(&paths::run(started.id), Default::default()),
+                Ok(started) => navigate(&paths::run_beside(started.id, id), Default::default()),
                 Err(failed) => error.set(Some(failed.sentence())),
             }
         });
@@ -121,11 +150,26 @@ fn LiveRun(run: FullRun) -> AnyView {
         });
     });
     view! {
-        <RunDetail run log_filter=use_log_filter()>
-            <RunActions run val busy error on_again on_cancel />
+        <RunDetail run log_filter=use_log_filter() earlier=Signal::derive(move || earlier.value().flatten())>
+            <RunActions run val versions busy error on_again on_cancel />
         </RunDetail>
+        {part(gone)}
     }
     .into_any()
+}
+
+/// The run that the address names to be shown beside this one: `?beside=`.
+fn use_earlier(api: ApiClient, id: RunId) -> Fetched<Option<FullRun>> {
+    let beside = use_query("beside");
+    Fetched::new(move || {
+        let earlier = beside.get().and_then(|earlier| earlier.parse::<RunId>().ok());
+        async move {
+            match earlier.filter(|earlier| *earlier != id) {
+                Some(earlier) => api.get_run(earlier).await.map(Some),
+                None => Ok(None),
+            }
+        }
+    })
 }
 
 /// Follows the run until it is over: is told how it goes on, and where it can't be told, looks again and again.

@@ -2,21 +2,22 @@
 
 use hamlet_models::{
     BaseRun, FullRun, LogLevel, LogLine, LogStream, ProblemCode, RunPhases, RunRequest, RunStatus, Truncated,
-    ValKind,
+    ValKind, Version,
 };
 use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test;
 
 use crate::{
-    fixtures::{ago, extended, me, run, val},
+    fixtures::{ago, extended, me, page, run, val},
     harness::{
-        address, button, come_back, find, find_all, has_text, link, mount_app, query, query_named, until,
-        until_text, write,
+        address, button, come_back, fill, find, find_all, has_text, link, mount_app, query, query_named,
+        until, until_text, write,
     },
     server::Server,
 };
 
 const RUN: &str = "GET /v1/runs/018f3c7e-0000-7000-8000-000000000007";
+const RUN_ID: &str = "018f3c7e-0000-7000-8000-000000000007";
 const ADDRESS: &str = "/runs/018f3c7e-0000-7000-8000-000000000007";
 const START: &str = "POST /v1/vals/018f3c7e-0000-7000-8000-000000000001/runs";
 
@@ -143,13 +144,114 @@ async fn running_again_sends_the_same_input_to_the_same_version() {
     .await;
     button(&root, "Run again").click();
     until("the new run", || {
-        address() == "/runs/018f3c7e-0000-7000-8000-000000000008"
+        address() == format!("/runs/018f3c7e-0000-7000-8000-000000000008?beside={RUN_ID}")
     })
     .await;
     assert_eq!(
         server.seen(START)[0].json(),
         json!({"version": 3, "args": [1, "two"]})
     );
+}
+
+#[wasm_bindgen_test]
+async fn two_runs_are_shown_side_by_side_with_what_differs() {
+    let earlier = FullRun {
+        return_value: Some(json!({"city": "Berlin"})),
+        ..full(RunStatus::Ok)
+    };
+    let server = server(&earlier);
+    let mut now = FullRun {
+        run: BaseRun {
+            id: crate::fixtures::id(8),
+            version: Some(2),
+            duration_ms: Some(32.0),
+            ..earlier.run.clone()
+        },
+        return_value: Some(json!({"city": "Paris"})),
+        ..earlier.clone()
+    };
+    let beside = format!("/runs/018f3c7e-0000-7000-8000-000000000008?beside={RUN_ID}");
+    let line = "GET /v1/runs/018f3c7e-0000-7000-8000-000000000008";
+    server.on(line, 200, &now);
+    {
+        let (root, _mounted) = mount_app(&beside);
+        until_text(&root, "Another result, the same logs, 100 ms faster.").await;
+        let (one, other) = (
+            find(&root, "[aria-label='This run']"),
+            find(&root, "[aria-label='The earlier run']"),
+        );
+        assert!(has_text(&one, "Paris") && has_text(&one, "Version 2") && !has_text(&one, "Berlin\""));
+        assert!(has_text(&other, "Berlin") && has_text(&other, "Version 3") && !has_text(&other, "Paris"));
+        link(&root, "Show this run alone").click();
+        until("one run", || query(&root, ".beside").is_none()).await;
+        assert_eq!(address(), "/runs/018f3c7e-0000-7000-8000-000000000008");
+    }
+    now.return_value = earlier.return_value.clone();
+    now.logs.pop();
+    now.run.duration_ms = Some(133.0);
+    server.on(line, 200, &now);
+    let (root, _mounted) = mount_app(&beside);
+    until_text(&root, "The same result, other logs, 1.0 ms slower.").await;
+}
+
+#[wasm_bindgen_test]
+async fn a_run_to_compare_with_that_is_gone_is_said_to_be() {
+    let server = server(&full(RunStatus::Ok));
+    server.refuse(
+        "GET /v1/runs/018f3c7e-0000-7000-8000-000000000009",
+        ProblemCode::NotFound,
+        "no such run",
+    );
+    let (root, _mounted) = mount_app(&format!("{ADDRESS}?beside=018f3c7e-0000-7000-8000-000000000009"));
+    until_text(&root, "The run to compare it with can’t be shown.").await;
+    assert!(has_text(&root, "Hello, Berlin"));
+}
+
+#[wasm_bindgen_test]
+async fn any_version_can_be_chosen_to_run_on() {
+    let server = server(&full(RunStatus::Ok));
+    let version = |version: u32| Version {
+        val_id: crate::fixtures::id(1),
+        version,
+        created_at: ago(60),
+        author: None,
+        message: None,
+        size: 10,
+        lines_added: 0,
+        lines_removed: 0,
+    };
+    server.on(
+        "GET /v1/vals/018f3c7e-0000-7000-8000-000000000001/versions",
+        200,
+        &page(vec![version(3), version(2), version(0)]),
+    );
+    server.refuse(START, ProblemCode::OverCapacity, "every place is taken");
+    let (root, _mounted) = mount_app(ADDRESS);
+    until("the choice", || query(&root, ".run-actions__other").is_some()).await;
+    find(&root, ".run-actions__other summary").click();
+    let offered = find_all(&root, ".run-actions__other option");
+    let offered: Vec<_> = offered
+        .iter()
+        .filter_map(|option| option.text_content())
+        .collect();
+    assert_eq!(offered, ["v2", "v0"], "the others have buttons of their own");
+    fill(&root, "Version", "0");
+    button(&root, "Run on this version").click();
+    until_text(&root, "Every place is taken.").await;
+    assert_eq!(server.seen(START)[0].json(), json!({"version": 0}));
+}
+
+#[wasm_bindgen_test]
+async fn what_an_email_val_was_sent_is_not_there_to_send_again() {
+    let server = server(&full(RunStatus::Ok));
+    server.on(
+        "GET /v1/vals/018f3c7e-0000-7000-8000-000000000001",
+        200,
+        &extended(val(1, "hello", ValKind::Email)),
+    );
+    let (root, _mounted) = mount_app(ADDRESS);
+    until_text(&root, "What it was sent is not kept.").await;
+    assert!(query_named(&root, "button", "Run again").is_none());
 }
 
 #[wasm_bindgen_test]
