@@ -6,6 +6,7 @@ mod request;
 
 pub mod instance;
 pub mod me;
+pub mod outbox;
 pub mod run_events;
 pub mod runs;
 pub mod secrets;

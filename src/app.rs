@@ -14,9 +14,9 @@ use crate::{
     components::frame::Frame,
     hooks::{clock::Clock, connection::Connection, session::Session, theme::Theme},
     pages::{
-        home::HomePage, login::LoginPage, new::NewValPage, not_found::NotFoundPage, run::RunPage,
-        runs::RunsPage, settings::SettingsPage, user::UserPage, val::ValPage, val::settings::ValSettingsPage,
-        version::VersionPage, versions::VersionsPage,
+        home::HomePage, login::LoginPage, new::NewValPage, not_found::NotFoundPage, outbox::OutboxPage,
+        run::RunPage, runs::RunsPage, settings::SettingsPage, user::UserPage, val::ValPage,
+        val::settings::ValSettingsPage, version::VersionPage, versions::VersionsPage,
     },
     ui::lazy::lazy,
 };
@@ -56,6 +56,7 @@ fn routes() -> AnyView {
             <Route path=Path::of(path!("/")) view=page!(account, HomePage) />
             <Route path=Path::of(path!("/login")) view=page!(account, LoginPage) />
             <Route path=Path::of(path!("/settings")) view=page!(account, SettingsPage) />
+            <Route path=Path::of(path!("/outbox")) view=page!(account, OutboxPage) />
             <Route path=Path::of(path!("/new")) view=page!(account, NewValPage) />
             <Route path=Path::of(path!("/u/:username")) view=page!(account, UserPage) />
             <Route path=Path::of(path!("/v/:username/:val")) view=page!(val, ValPage) />

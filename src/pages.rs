@@ -6,6 +6,7 @@ pub mod settings;
 pub mod user;
 
 pub mod new;
+pub mod outbox;
 pub mod val;
 
 pub mod version;

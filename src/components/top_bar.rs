@@ -78,6 +78,7 @@ fn signed_in(me: &Me, shortcuts: RwSignal<bool>) -> AnyView {
         >
             <a class="menu__item" href=own_page.clone()>"Your page"</a>
             <a class="menu__item" href=paths::settings()>"Settings"</a>
+            <a class="menu__item" href=paths::outbox()>"Outbox"</a>
             <hr />
             <ThemeItems />
             <hr />

@@ -10,6 +10,7 @@ mod failures;
 mod frame;
 mod home;
 mod login;
+mod outbox;
 mod settings;
 mod ui;
 mod user;

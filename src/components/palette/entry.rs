@@ -74,6 +74,7 @@ pub(super) fn commands(me: Option<&Me>, wanted: &str) -> Vec<Entry> {
                 go("New val", paths::new_val(None)),
                 go("Your page", paths::user(username)),
                 go("Settings", paths::settings()),
+                go("Outbox", paths::outbox()),
             ]);
         }
         None => all.push(go("Sign in", paths::login(None))),
