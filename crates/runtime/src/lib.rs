@@ -25,6 +25,7 @@ mod stock;
 mod api;
 mod monitor;
 mod pool;
+mod remove;
 mod sandbox;
 mod setup;
 mod system;

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::process::Command;
 
-use crate::{RuntimeConfig, RuntimeError, compile, system};
+use crate::{RuntimeConfig, RuntimeError, compile, remove::remove_folder, system};
 
 /// The oldest Deno that vals are written for.
 const OLDEST_DENO: (u64, u64) = (2, 9);
@@ -95,7 +95,7 @@ pub(crate) fn prepare(config: &RuntimeConfig) -> Result<PathBuf, RuntimeError> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why).into());
     }
     system::kill_leftovers(work_dir);
-    match fs::remove_dir_all(work_dir) {
+    match remove_folder(work_dir) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause.into()),
         _ => {}
     }

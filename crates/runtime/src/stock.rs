@@ -16,7 +16,10 @@ use std::{
 
 use tokio::sync::Semaphore;
 
-use crate::worker::{Launch, Purpose};
+use crate::{
+    remove::remove_folder,
+    worker::{Launch, Purpose},
+};
 
 /// Processes that fetch at once.
 const TURNS: usize = 4;
@@ -85,7 +88,7 @@ impl Stock {
             .join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
         let fetched = self.fetch_from(&folder, statements).await;
         // What is left is removed at the next start.
-        let _ = fs::remove_dir_all(folder);
+        let _ = remove_folder(&folder);
         match fetched {
             Ok(true) => {
                 let mut known = self.known();

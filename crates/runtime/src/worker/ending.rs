@@ -50,7 +50,9 @@ impl Exit {
     pub(crate) fn verdict(&self, limits: &Limits) -> (End, RunError) {
         match self.doom {
             Some(doom) => doom.verdict(limits),
-            None if self.out_of_memory => Doom::Memory.verdict(limits),
+            None if self.out_of_memory && self.status.is_none_or(|status| status.signal().is_some()) => {
+                Doom::Memory.verdict(limits)
+            }
             None => {
                 let how = match self.status.map(|status| (status.code(), status.signal())) {
                     Some((Some(code), _)) => format!(

@@ -1,6 +1,6 @@
 //! How much a worker's files take: those in its folder, and those that it has open without a name.
 
-use std::{fs, os::unix::fs::MetadataExt, path::Path};
+use std::{fs, io, os::unix::fs::MetadataExt, path::Path};
 
 use nix::unistd::Pid;
 
@@ -12,8 +12,14 @@ pub(super) fn bytes_of(folder: &Path, pid: Pid) -> u64 {
     let mut bytes = 0;
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        // It may be gone, with its worker.
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            // It is gone, perhaps with its worker.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
+            // It is so deep that no path leads there, or closed: what can't be counted is too much.
+            Err(_) => return u64::MAX,
+        };
+        for entry in entries.flatten() {
             if left == 0 {
                 return u64::MAX;
             }

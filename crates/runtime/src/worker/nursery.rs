@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 use super::{Exit, Launch, Worker, pipe::Pumped};
 use crate::{
     ApiChannel,
+    remove::remove_folder,
     sandbox::{self, Cgroups},
 };
 
@@ -123,7 +124,7 @@ pub(super) async fn attend(
         if let Some(cgroup) = cgroup {
             let _ = fs::remove_dir(cgroup);
         }
-        fs::remove_dir_all(dir)
+        remove_folder(&dir)
     });
     let _ = removed.await;
     nursery

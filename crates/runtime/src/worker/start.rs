@@ -23,7 +23,7 @@ use tokio::{net::UnixListener, sync::watch};
 use uuid::Uuid;
 
 use super::{Duty, Nursery, Purpose, Worker, pipe::Pipe};
-use crate::RuntimeError;
+use crate::{RuntimeError, remove::remove_folder};
 
 /// How long Deno may take until it is ready for a job; a machine under load is slow, a broken Deno never gets there.
 const START_LIMIT: Duration = Duration::from_secs(20);
@@ -39,7 +39,7 @@ impl Worker {
         let started = Self::start_in(nursery, number, dir.clone()).await;
         if started.is_err() {
             // Nobody else knows of it yet.
-            let _ = fs::remove_dir_all(dir);
+            let _ = remove_folder(&dir);
         }
         started
     }
