@@ -74,6 +74,10 @@ settings! {
     #[arg(value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
           value_parser = clap::builder::BoolishValueParser::new())]
     require_sandbox: bool, "HAMLET_REQUIRE_SANDBOX";
+    /// Let anyone evaluate code by /v1/eval, without a token; it runs with no account [default: false]
+    #[arg(value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+          value_parser = clap::builder::BoolishValueParser::new())]
+    anonymous_eval: bool, "HAMLET_ANONYMOUS_EVAL";
     /// Wall time of a run in seconds [default: 60]
     #[arg(value_name = "SECONDS")]
     wall_seconds: u64, "HAMLET_WALL_SECONDS";
@@ -199,6 +203,8 @@ pub struct Config {
     pub launcher: PathBuf,
     /// Whether every layer of what keeps vals in must hold.
     pub require_sandbox: bool,
+    /// Whether code is evaluated for who has no token too.
+    pub anonymous_eval: bool,
     /// The limits that runs meet.
     pub limits: Limits,
     /// Workers kept ready.
@@ -299,6 +305,7 @@ impl TryFrom<Settings> for Config {
             deno: settings.deno.unwrap_or_else(|| "deno".into()),
             launcher: "/proc/self/exe".into(),
             require_sandbox: settings.require_sandbox.unwrap_or(false),
+            anonymous_eval: settings.anonymous_eval.unwrap_or(false),
             limits,
             blank_workers: within("blank_workers", settings.blank_workers.unwrap_or(2), 0, 1_000)?,
             keep_runs_days: within("keep_runs_days", settings.keep_runs_days.unwrap_or(30), 1, 36_500)?,

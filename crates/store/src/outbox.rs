@@ -61,6 +61,19 @@ impl Store {
         Slice::cut(rows, page.limit).try_map(listed)
     }
 
+    /// What a run of this account put into its outbox, the first first.
+    pub async fn list_emails_of_run(
+        &self,
+        user_id: UserId,
+        run: RunId,
+    ) -> Result<Vec<OutboxEmail>, StoreError> {
+        let rows = of_user(user_id)
+            .filter(outbox::Column::RunId.eq(run.0))
+            .all(&self.vals().readers)
+            .await?;
+        rows.into_iter().rev().map(listed).collect()
+    }
+
     /// A message of an account's outbox, as it would be sent.
     pub async fn get_email(&self, user_id: UserId, id: EmailId) -> Result<Bytes, StoreError> {
         let row = of_user(user_id).filter(outbox::Column::Id.eq(id.0));

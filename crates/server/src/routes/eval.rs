@@ -6,7 +6,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::run::{ArgsQuery, value_of};
 use crate::{
-    auth::{CurrentUser, RUN_WRITE},
+    auth::{CurrentUser, MaybeUser, RUN_WRITE},
     error::{ApiError, ApiResult},
     extract::{ApiJson, ApiPath, ApiQuery, CODE_BODY_MAX_BYTES},
     failure::{EvalProblem, Failure},
@@ -21,13 +21,13 @@ pub(super) fn router() -> OpenApiRouter<AppState> {
 
 /// Evaluates code: an expression gives its value, a function is called with `args`, a module gives its default export.
 ///
-/// It is kept as a run of the caller's, never as a val.
+/// It is kept as a run of the caller's, never as a val. It needs a token unless this instance lets anyone evaluate.
 #[utoipa::path(post, path = "/v1/eval", tag = "eval", request_body = Eval,
     responses((status = 200, description = "The value, as JSON", body = Value),
         (status = 400, description = "The code throws or can't be parsed", body = EvalProblem), ApiError))]
 async fn eval(
     State(state): State<AppState>,
-    user: CurrentUser,
+    user: MaybeUser,
     ApiJson(eval): ApiJson<Eval, CODE_BODY_MAX_BYTES>,
 ) -> ApiResult<Response> {
     evaluate(&state, &user, eval).await
@@ -40,7 +40,7 @@ async fn eval(
         (status = 400, description = "The code throws or can't be parsed", body = EvalProblem), ApiError))]
 async fn eval_expression(
     State(state): State<AppState>,
-    user: CurrentUser,
+    user: MaybeUser,
     ApiPath(expression): ApiPath<String>,
     ApiQuery(query): ApiQuery<ArgsQuery>,
 ) -> ApiResult<Response> {
@@ -52,16 +52,20 @@ async fn eval_expression(
     evaluate(&state, &user, eval).await
 }
 
-async fn evaluate(state: &AppState, user: &CurrentUser, eval: Eval) -> ApiResult<Response> {
-    user.must_have(RUN_WRITE)?;
-    let author = Author {
-        id: user.id(),
-        username: user.user.username.clone(),
+async fn evaluate(state: &AppState, user: &MaybeUser, eval: Eval) -> ApiResult<Response> {
+    let author = match &user.0 {
+        Some(user) => {
+            user.must_have(RUN_WRITE)?;
+            Some(Author {
+                id: user.id(),
+                username: user.user.username.clone(),
+            })
+        }
+        None if state.config.anonymous_eval => None,
+        None => return Err(ApiError::SignedOut),
     };
     let args = eval.args.unwrap_or_default();
-    let started = state
-        .runs
-        .start_eval(author, eval.code, args, user.run_id())
-        .await?;
+    let parent_id = user.0.as_ref().and_then(CurrentUser::run_id);
+    let started = state.runs.start_eval(author, eval.code, args, parent_id).await?;
     Ok(value_of(started.outcome().await?).unwrap_or_else(Failure::eval_response))
 }

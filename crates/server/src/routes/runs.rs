@@ -14,7 +14,7 @@ use hamlet_models::{BaseRun, FullRun, LogLine, NewRun, Page, RunFilter, RunId, T
 use hamlet_runtime::Input;
 use hamlet_store::{RunRecord, RunScope, Slice, ValRecord};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -228,7 +228,11 @@ async fn get_run(
     ApiPath(run_id): ApiPath<RunId>,
 ) -> ApiResult<Json<FullRun>> {
     let (record, logs) = find_run(&state, &user, run_id).await?;
-    Ok(Json(full_run(&record, logs)))
+    let emails = state.store.list_emails_of_run(user.id(), run_id).await?;
+    Ok(Json(FullRun {
+        emails: emails.iter().map(|email| json!(email)).collect(),
+        ..full_run(&record, logs)
+    }))
 }
 
 /// A run of the caller's with its lines so far, wherever it is.

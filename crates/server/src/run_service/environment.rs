@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use hamlet_models::{RunId, SecretName, Timestamp, UserId, ValId};
 use hamlet_store::{SecretRecord, ValRecord};
 
-use super::longest_run;
+use super::{NOBODY, longest_run};
 use crate::{auth::RunTokens, config::Config, sealing::Sealing};
 
 /// The token of a worker that serves many requests is renewed this often, by starting a new worker, and works for
@@ -46,6 +46,9 @@ impl Environments {
         run: RunId,
         secrets: &[SecretRecord],
     ) -> anyhow::Result<Environment> {
+        if author == NOBODY {
+            return Ok(self.of_nobody());
+        }
         let grants = val.map(|val| val.grants).unwrap_or_default();
         let token = self.tokens.issue(author, run, grants, self.run_token_for);
         self.with_token(token, author, val.map(|val| val.id), secrets)
@@ -66,6 +69,13 @@ impl Environments {
         );
         let environment = self.with_token(token, val.owner.id, Some(val.id), secrets)?;
         Ok((environment, Timestamp::from_millis(renewed)))
+    }
+
+    /// Where the instance is, and no more.
+    fn of_nobody(&self) -> Environment {
+        ["VALTOWN_API_URL", "VAL_TOWN_BASE_URL"]
+            .map(|name| (name.to_owned(), self.api_url.clone()))
+            .into()
     }
 
     fn with_token(

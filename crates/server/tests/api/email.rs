@@ -186,6 +186,14 @@ async fn a_val_sends_mail_by_the_standard_library() {
         ("hi", 3)
     );
     let runs = ada.get("/v1/me/runs").await.value();
+    let run = ada
+        .get(&format!(
+            "/v1/runs/{}",
+            json!(kept[0].run_id).as_str().expect("a run")
+        ))
+        .await
+        .value();
+    assert_eq!(run["emails"][0]["subject"], "hi");
     assert_eq!(
         json!(kept[0].run_id),
         runs["data"][0]["id"],

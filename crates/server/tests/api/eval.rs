@@ -129,3 +129,35 @@ async fn only_who_may_run_may_evaluate() {
     let runs: Page<BaseRun> = ada.get("/v1/me/runs").await.json();
     assert!(runs.data.is_empty(), "what is refused makes no run");
 }
+
+#[tokio::test]
+async fn where_anyone_may_evaluate_code_runs_with_no_account() {
+    let app = TestApp::running_with(Settings {
+        anonymous_eval: Some(true),
+        ..Settings::default()
+    })
+    .await;
+    let ada = app.user("ada").await;
+    ada.put("/v1/me/secrets/KEY", &json!({"value": "hidden"})).await;
+    ada.write_val(
+        "mine",
+        hamlet_models::ValKind::Script,
+        hamlet_models::Privacy::Private,
+        "export default 1",
+    )
+    .await;
+    let anyone = app.anonymous();
+    let code = "Object.keys(Deno.env.toObject()).sort()";
+    assert_eq!(
+        anyone.post("/v1/eval", &json!({ "code": code })).await.value(),
+        json!(["HAMLET_RUN_ID", "VALTOWN_API_URL", "VAL_TOWN_BASE_URL"])
+    );
+    assert_eq!(anyone.get("/v1/eval/1+1").await.value(), 2);
+    let import = json!({"code": "import one from 'https://esm.town/v/ada/mine'; export default one"});
+    anyone
+        .post("/v1/eval", &import)
+        .await
+        .refused(ProblemCode::EvaluationFailed);
+    let runs: Page<BaseRun> = ada.get("/v1/me/runs").await.json();
+    assert!(runs.data.is_empty(), "the runs are nobody's");
+}
