@@ -12,6 +12,7 @@ import {
   NativeBytes,
   parse,
   stringify,
+  toWellFormed,
   uncurry,
 } from "./natives.ts";
 
@@ -39,7 +40,9 @@ export function send(body: string) {
   while (sent < length) sent += writePipe(bytesFrom(bytes, sent));
 }
 
-export const quote = (text: string | undefined): string => text === undefined ? "null" : stringify(text);
+/** A text as JSON that any reader takes: half a character, as a cut may leave it, becomes a sign for what is missing. */
+export const quote = (text: string | undefined): string =>
+  text === undefined ? "null" : stringify(toWellFormed(text));
 
 /** Whether the worker stays alive to hear what the host says next. */
 export function stayForHost(stay: boolean) {

@@ -21,6 +21,7 @@ export const exit: (code: number) => never = Deno.exit;
 export const cwd: string = Deno.cwd();
 
 export const slice = uncurry(String.prototype.slice);
+export const toWellFormed = uncurry(String.prototype.toWellFormed);
 export const startsWith = uncurry(String.prototype.startsWith);
 export const mapGet = uncurry(Map.prototype.get);
 export const mapSet = uncurry(Map.prototype.set);

@@ -230,3 +230,26 @@ async fn a_run_that_waits_for_its_place_can_be_cancelled() {
     assert_eq!(ran.outcome.end, End::Cancelled);
     assert_eq!(second.record.now().started, 0, "it never had a place");
 }
+
+#[tokio::test]
+async fn what_is_cut_in_the_middle_of_a_character_is_still_text() {
+    let host = Host::with(
+        Limits {
+            log_kb: 1,
+            value_kb: 1,
+            ..LIMITS
+        },
+        |_| {},
+    )
+    .await;
+    // Of the two the one or the other is cut in a character's middle.
+    for start in ["", "x"] {
+        let ran = host
+            .script(&format!(
+                "console.log('{start}' + '😀'.repeat(5000)); throw new Error('{start}' + '😀'.repeat(5000));"
+            ))
+            .await;
+        assert_eq!(ran.error().name, "Error", "{:?}", ran.error());
+        assert!(ran.outcome.truncated.error && ran.outcome.truncated.logs);
+    }
+}
