@@ -58,7 +58,7 @@ pub fn RunsPage() -> AnyView {
 
 fn skeleton() -> AnyView {
     view! {
-        <SkeletonBox height="76px" />
+        <SkeletonBox height="79px" />
         <SkeletonBox height="172px" />
         <SkeletonRows rows=10 height=41 />
     }

@@ -48,7 +48,7 @@ pub fn VersionPage() -> AnyView {
 
 fn skeleton() -> AnyView {
     view! {
-        <SkeletonBox height="76px" />
+        <SkeletonBox height="79px" />
         <SkeletonBox height="64px" />
         <SkeletonBox height="60vh" />
     }

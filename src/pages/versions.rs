@@ -43,7 +43,7 @@ const SPLIT_WIDTH_PX: f64 = 800.0;
 pub fn VersionsPage() -> AnyView {
     let skeleton = || {
         view! {
-            <SkeletonBox height="76px" />
+            <SkeletonBox height="79px" />
             <SkeletonRows rows=8 height=45 />
         }
         .into_any()
