@@ -54,7 +54,7 @@ impl Serve {
             .await
             .with_context(|| format!("can't take mail on {}", config.mail.listen))?
         {
-            tracing::info!(listen = %config.mail.listen, domain = config.mail.domain, "takes mail");
+            tracing::info!(listen = %mail.address()?, domain = config.mail.domain, "takes mail");
             tokio::spawn(mail.serve(end.clone()));
         }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hamlet_models::{Limits, Timestamp, Trigger};
+use hamlet_models::{Limits, Timestamp, Trigger, ValKind};
 use hamlet_runtime::Input;
 use hamlet_store::{QueuedEmail, Store};
 use tokio::{
@@ -14,7 +14,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::parse::input_of;
 use crate::{
     clock,
-    error::ApiResult,
+    error::{ApiError, ApiResult},
     run_service::{Call, RunService, Started, longest_run},
 };
 
@@ -101,9 +101,9 @@ impl Postman {
             if !self.parts.store.claim_email(&email, now, until).await? {
                 continue;
             }
-            started += 1;
             match self.begin(&email).await {
                 Ok(run) => {
+                    started += 1;
                     let store = self.parts.store.clone();
                     self.parts.going_on.spawn(async move {
                         // How it ended is in its record: a message is delivered once.
@@ -113,6 +113,10 @@ impl Postman {
                         }
                         drop(place);
                     });
+                }
+                Err(ApiError::NotFound(_)) => {
+                    tracing::info!(val.id = %email.val_id, "a message came for a val that takes none any more");
+                    self.parts.store.finish_email(&email).await?;
                 }
                 Err(error) => {
                     tracing::warn!(%error, val.id = %email.val_id, "a message could not be delivered yet");
@@ -128,6 +132,9 @@ impl Postman {
 
     async fn begin(&self, email: &QueuedEmail) -> ApiResult<Started> {
         let val = self.parts.store.get_val(email.val_id).await?;
+        if val.kind != ValKind::Email {
+            return Err(ApiError::NotFound("val"));
+        }
         let raw = self.parts.store.read_email(email).await?;
         let call = Call {
             trigger: Trigger::Email,

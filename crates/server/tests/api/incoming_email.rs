@@ -202,6 +202,36 @@ async fn a_message_that_was_taken_outlives_the_server() {
 }
 
 #[tokio::test]
+async fn a_message_for_a_val_that_takes_none_any_more_is_dropped() {
+    let app = TestApp::running_with(settings()).await;
+    let ada = app.user("ada").await;
+    let val = clerk(&ada).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    let path = format!("/v1/vals/{}", val.id);
+    for change in [true, false] {
+        ada.put(&path, &json!({"type": "email"})).await.nothing();
+        assert!(
+            sender
+                .mail("ada.clerk@mail.test", MESSAGE)
+                .await
+                .starts_with("250")
+        );
+        match change {
+            true => ada.put(&path, &json!({"type": "script"})).await.nothing(),
+            false => ada.delete(&path).await.nothing(),
+        }
+        assert_eq!(deliver(&app).await, 0);
+        let queued = app
+            .store
+            .list_queued_emails(hamlet_server::clock::now(), 10)
+            .await;
+        assert_eq!(queued.expect("the queue"), []);
+    }
+    assert!(runs(&ada).await.is_empty());
+}
+
+#[tokio::test]
 async fn only_email_vals_have_an_address() {
     let app = TestApp::with_settings(settings()).await;
     let ada = app.user("ada").await;
