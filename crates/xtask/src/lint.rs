@@ -56,7 +56,7 @@ pub(crate) fn lint(project: &mut Project) -> Result<()> {
     ))?;
     say("Lints of the web app (about 3 minutes the first time, then half a minute)");
     project::run(project.command("cargo").args(
-        "clippy --locked --package hamlet-app --target wasm32-unknown-unknown --all-targets -- --deny warnings"
+        "clippy --locked --package hamlet-app --all-features --target wasm32-unknown-unknown --all-targets -- --deny warnings"
             .split(' '),
     ))
 }

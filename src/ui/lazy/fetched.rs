@@ -9,12 +9,11 @@ use crate::ui::{part::part, state::FailedState};
 
 /// What makes the view, or why its file could not be had.
 pub type Answer<T> = Result<fn(T) -> AnyView, SplitLoaderError>;
+/// What fetches it.
+pub type Fetch<T> = Pin<Box<dyn Future<Output = Answer<T>>>>;
 
 /// Nothing until the view's file is here, then the view; a failed fetch says so and can be tried again.
-pub fn fetched<T: Send + Sync + 'static>(
-    fetch: fn() -> Pin<Box<dyn Future<Output = Answer<T>>>>,
-    argument: T,
-) -> AnyView {
+pub fn fetched<T: Send + Sync + 'static>(fetch: fn() -> Fetch<T>, argument: T) -> AnyView {
     let argument = StoredValue::new(Some(argument));
     let view = RwSignal::<Option<Result<fn(T) -> AnyView, ()>>>::new(None);
     let start = move || {
