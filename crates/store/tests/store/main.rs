@@ -18,7 +18,9 @@ mod runs;
 
 mod account_databases;
 mod blobs;
+mod mail;
 mod schedules;
+mod secrets;
 
 mod concurrency;
 mod crash;

@@ -1,0 +1,118 @@
+//! Mail that came and mail that goes out: kept on either database.
+
+use bytes::Bytes;
+use hamlet_models::{EmailContent, PageQuery, Privacy, RunId, Timestamp};
+use hamlet_store::{Store, StoreError};
+use uuid::Uuid;
+
+use crate::harness::TestStore;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+async fn queued(store: &Store, now: Timestamp) -> usize {
+    store.list_queued_emails(now, 10).await.expect("the queue").len()
+}
+
+both!(a_message_is_queued_for_each_val_and_claimed_once);
+async fn a_message_is_queued_for_each_val_and_claimed_once(store: TestStore) {
+    let ada = store.user("ada").await;
+    let one = store.val(&ada, "one", Privacy::Private).await.id;
+    let other = store.val(&ada, "other", Privacy::Private).await.id;
+    let mut incoming = store.begin_email().await.expect("begun");
+    incoming
+        .write(Bytes::from("Subject: hi\r\n\r\n"))
+        .await
+        .expect("written");
+    incoming.write(Bytes::from("hello")).await.expect("written");
+    incoming.queue(&[one, other]).await.expect("queued");
+
+    let emails = store.list_queued_emails(at(0), 10).await.expect("the queue");
+    assert_eq!(emails.len(), 2);
+    for email in &emails {
+        assert_eq!(
+            store.read_email(email).await.expect("a message"),
+            "Subject: hi\r\n\r\nhello"
+        );
+    }
+    let claims = (0..8).map(|_| store.claim_email(&emails[0], at(0), at(10)));
+    let claims = futures_util::future::join_all(claims).await;
+    let won = claims
+        .into_iter()
+        .filter(|claim| *claim.as_ref().expect("an answer"))
+        .count();
+    assert_eq!(
+        (won, queued(&store, at(9)).await, queued(&store, at(10)).await),
+        (1, 1, 2)
+    );
+    store.return_email(&emails[0], at(20)).await.expect("returned");
+    assert_eq!(queued(&store, at(19)).await, 1);
+    store.return_emails().await.expect("returned");
+    assert_eq!(queued(&store, at(0)).await, 2);
+    store.finish_email(&emails[0]).await.expect("finished");
+    store.delete_val(emails[1].val_id).await.expect("deleted");
+    assert_eq!(queued(&store, at(0)).await, 0);
+}
+
+both!(a_message_for_a_val_that_is_gone_is_not_taken);
+async fn a_message_for_a_val_that_is_gone_is_not_taken(store: TestStore) {
+    let ada = store.user("ada").await;
+    let val = store.val(&ada, "one", Privacy::Private).await.id;
+    let incoming = store.begin_email().await.expect("begun");
+    store.delete_val(val).await.expect("deleted");
+    assert!(matches!(
+        incoming.queue(&[val]).await,
+        Err(StoreError::NotFound(_))
+    ));
+}
+
+fn content(subject: &str) -> EmailContent {
+    EmailContent {
+        from: "ada@example.com".into(),
+        to: vec!["bob@example.com".into()],
+        cc: Vec::new(),
+        bcc: Vec::new(),
+        subject: subject.into(),
+        text: Some("hello".into()),
+        html: None,
+        attachments: Vec::new(),
+    }
+}
+
+both!(an_outbox_is_newest_first_and_knows_the_runs);
+async fn an_outbox_is_newest_first_and_knows_the_runs(store: TestStore) {
+    let ada = store.user("ada").await.id;
+    let run = RunId(Uuid::now_v7());
+    for (subject, run) in [("one", Some(run)), ("two", None), ("three", Some(run))] {
+        let message = format!("Subject: {subject}").into_bytes();
+        store
+            .keep_email(ada, run, &content(subject), message)
+            .await
+            .expect("kept");
+    }
+    let subjects = |emails: &[hamlet_models::OutboxEmail]| -> Vec<String> {
+        emails.iter().map(|email| email.content.subject.clone()).collect()
+    };
+    let page = store
+        .list_outbox(ada, PageQuery { offset: 0, limit: 2 })
+        .await
+        .expect("a page");
+    assert_eq!(
+        (subjects(&page.items), page.more),
+        (vec!["three".to_owned(), "two".to_owned()], true)
+    );
+    let of_run = store.list_emails_of_run(ada, run).await.expect("a list");
+    assert_eq!(subjects(&of_run), ["one", "three"]);
+    let id = page.items[0].id;
+    assert_eq!(
+        store.get_email(ada, id).await.expect("a message"),
+        "Subject: three"
+    );
+    store.delete_email(ada, id).await.expect("deleted");
+    assert!(matches!(
+        store.delete_email(ada, id).await,
+        Err(StoreError::NotFound(_))
+    ));
+    assert_eq!(store.sweep_blobs().await.expect("a sweep"), 0);
+}
