@@ -119,6 +119,19 @@ test("a user made on the command line signs in with the token, and leaves", asyn
   await grace.leave();
 });
 
+test("a page whose code can't be had says so, and comes when it is asked for again", async () => {
+  const visitor = await Visitor.arrive(browser, server.url);
+  await visitor.open("/u/ada");
+  visitor.expect(/ERR_FAILED|Failed to fetch/);
+  await visitor.context.route("**/hamlet-app-split_val-*.wasm", (route) => route.abort());
+  await visitor.page.getByRole("link", { name: "maze" }).first().click();
+  await visitor.page.getByText(/Can’t reach the server/).waitFor();
+  await visitor.context.unroute("**/hamlet-app-split_val-*.wasm");
+  await visitor.page.getByRole("button", { name: "Retry" }).click();
+  await visitor.page.getByRole("heading", { name: /maze/ }).waitFor();
+  await visitor.leave();
+});
+
 test("without the server the page says so, keeps what is typed, and comes back by itself", async () => {
   const ada = await Visitor.arrive(browser, server.url);
   await signIn(ada, server.link);
