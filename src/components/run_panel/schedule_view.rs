@@ -127,7 +127,7 @@ fn next_ticks(ticks: &[Timestamp]) -> AnyView {
     };
     let ticks: Vec<AnyView> = ticks.iter().map(tick).collect();
     view! {
-        <p class="schedule__label">"Next"</p>
+        <p class="schedule__label">"Next, in your time"</p>
         <ol class="schedule__ticks" role="list" aria-label="Next ticks">{ticks}</ol>
     }
     .into_any()
