@@ -90,6 +90,9 @@ settings! {
     /// Largest body of a request to a val in megabytes [default: 100]
     #[arg(value_name = "MB")]
     request_body_mb: u64, "HAMLET_REQUEST_BODY_MB";
+    /// Megabytes that the blobs of an account may take [default: 1000]
+    #[arg(value_name = "MB")]
+    blobs_mb: u64, "HAMLET_BLOBS_MB";
     /// Logs kept of a run in kilobytes [default: 1000]
     #[arg(value_name = "KB")]
     log_kb: u64, "HAMLET_LOG_KB";
@@ -205,6 +208,8 @@ pub struct Config {
     pub require_sandbox: bool,
     /// Whether code is evaluated for who has no token too.
     pub anonymous_eval: bool,
+    /// Bytes that the blobs of an account may take.
+    pub blob_bytes: u64,
     /// The limits that runs meet.
     pub limits: Limits,
     /// Workers kept ready.
@@ -306,6 +311,7 @@ impl TryFrom<Settings> for Config {
             launcher: "/proc/self/exe".into(),
             require_sandbox: settings.require_sandbox.unwrap_or(false),
             anonymous_eval: settings.anonymous_eval.unwrap_or(false),
+            blob_bytes: within("blobs_mb", settings.blobs_mb.unwrap_or(1_000), 1, 1_000_000_000)? * 1_000_000,
             limits,
             blank_workers: within("blank_workers", settings.blank_workers.unwrap_or(2), 0, 1_000)?,
             keep_runs_days: within("keep_runs_days", settings.keep_runs_days.unwrap_or(30), 1, 36_500)?,

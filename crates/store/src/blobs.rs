@@ -14,7 +14,7 @@ use object_store::{
     ObjectStore, ObjectStoreExt, WriteMultipart, local::LocalFileSystem, path::Path as ObjectPath,
 };
 use sea_orm::{
-    ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter,
+    ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect,
     sea_query::{Expr, ExprTrait, Func, OnConflict},
 };
 use uuid::Uuid;
@@ -157,8 +157,9 @@ impl BlobUpload {
         self.size
     }
 
-    /// Keeps what was written under this key, in place of what was there.
-    pub async fn keep(self, key: &BlobKey) -> Result<(), StoreError> {
+    /// Keeps what was written under this key, in place of what was there. Refused where the account's blobs would take
+    /// more than so many bytes with it.
+    pub async fn keep(self, key: &BlobKey, most_bytes: u64) -> Result<(), StoreError> {
         self.upload.finish().await.map_err(failed)?;
         let row = blob::Model {
             user_id: self.user_id.0,
@@ -169,7 +170,11 @@ impl BlobUpload {
         };
         let replaced = self
             .store
-            .change_vals(row, |row, tx| Box::pin(replace(row, tx)), |_, _| ())
+            .change_vals(
+                (row, most_bytes),
+                |(row, most), tx| Box::pin(replace(row, *most, tx)),
+                |_, _| (),
+            )
             .await;
         match replaced {
             Ok(Some(object_id)) => self.store.drop_object(self.user_id, object_id).await,
@@ -183,8 +188,25 @@ impl BlobUpload {
     }
 }
 
-async fn replace(row: &blob::Model, tx: &DatabaseTransaction) -> Result<Option<Uuid>, StoreError> {
+async fn replace(
+    row: &blob::Model,
+    most_bytes: u64,
+    tx: &DatabaseTransaction,
+) -> Result<Option<Uuid>, StoreError> {
     use blob::Column;
+    let others: Option<Option<i64>> = blob::Entity::find()
+        .select_only()
+        // PostgreSQL's sum of such numbers is of another type.
+        .column_as(Expr::cust("CAST(SUM(size) AS BIGINT)"), "size")
+        .filter(Column::UserId.eq(row.user_id))
+        .filter(Column::Key.ne(row.key.as_str()))
+        .into_tuple()
+        .one(tx)
+        .await?;
+    let size = others.flatten().unwrap_or(0).saturating_add(row.size);
+    if u64::try_from(size).unwrap_or(u64::MAX) > most_bytes {
+        return Err(StoreError::Full { most_bytes });
+    }
     let before = blob::Entity::find_by_id((row.user_id, row.key.clone()))
         .one(tx)
         .await?;

@@ -32,6 +32,12 @@ pub enum StoreError {
         /// How many there may be.
         most: u64,
     },
+    /// What is to be kept takes more room than there may be.
+    #[error("an account's blobs take at most {} MB: delete some", most_bytes / 1_000_000)]
+    Full {
+        /// How much there may be.
+        most_bytes: u64,
+    },
     /// Another server has the data folder.
     #[error("another server is running with the data folder {}: stop it, or choose another folder", .0.display())]
     InUse(PathBuf),
@@ -57,7 +63,8 @@ impl StoreError {
             | Self::NameTaken(_)
             | Self::LastVersion
             | Self::VersionMismatch { .. }
-            | Self::TooMany { .. } => true,
+            | Self::TooMany { .. }
+            | Self::Full { .. } => true,
             Self::InUse(_) | Self::Closed | Self::Database(_) | Self::Io(_) | Self::Unreadable(_) => false,
         }
     }
@@ -70,6 +77,9 @@ impl StoreError {
             Self::LastVersion => Self::LastVersion,
             Self::VersionMismatch { latest } => Self::VersionMismatch { latest: *latest },
             Self::TooMany { what, most } => Self::TooMany { what, most: *most },
+            Self::Full { most_bytes } => Self::Full {
+                most_bytes: *most_bytes,
+            },
             Self::InUse(folder) => Self::InUse(folder.clone()),
             Self::Closed => Self::Closed,
             Self::Database(error) => Self::Database(DbErr::Custom(error.to_string())),

@@ -13,7 +13,7 @@ use crate::{Slice, Store, StoreError, blobs::failed, clock::new_id, entity::outb
 /// The folder of their bytes among the objects.
 pub(crate) const FOLDER: &str = "outbox";
 /// The most messages that an account's outbox keeps; the oldest go first.
-const KEPT: u64 = 500;
+const KEPT: u64 = 100;
 
 impl Store {
     /// Keeps a message in its sender's outbox; `message` is all of it, as it would be sent.

@@ -93,7 +93,7 @@ async fn put_blob(
             return Err(ApiError::TooLarge { max_bytes });
         }
     }
-    upload.keep(&key).await?;
+    upload.keep(&key, state.config.blob_bytes).await?;
     Ok(StatusCode::CREATED)
 }
 

@@ -230,3 +230,20 @@ async fn read(blob: hamlet_store::BlobContent) -> Vec<u8> {
     let parts: Vec<Bytes> = blob.bytes.try_collect().await.expect("bytes");
     parts.concat()
 }
+
+#[tokio::test]
+async fn blobs_take_no_more_room_than_is_set() {
+    let app = TestApp::with_settings(Settings {
+        blobs_mb: Some(1),
+        ..Settings::default()
+    })
+    .await;
+    let ada = app.user("ada").await;
+    put(&ada, "a", vec![0; 600_000]).await;
+    let problem = put(&ada, "b", vec![0; 600_000])
+        .await
+        .refused(ProblemCode::Invalid);
+    assert!(problem.message.contains("1 MB"), "{}", problem.message);
+    assert_eq!(put(&ada, "a", vec![0; 900_000]).await.status, StatusCode::CREATED);
+    assert_eq!(keys(&ada, "").await, ["a"]);
+}

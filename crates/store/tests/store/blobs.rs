@@ -8,6 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use hamlet_models::{BlobKey, UserId};
+use hamlet_store::StoreError;
 
 use crate::harness::TestStore;
 
@@ -15,7 +16,7 @@ async fn write(store: &TestStore, user: UserId, key: &str, bytes: &'static str) 
     let mut upload = store.begin_blob(user).await.expect("an upload");
     upload.write(Bytes::from(bytes)).await.expect("written");
     upload
-        .keep(&key.parse::<BlobKey>().expect("a key"))
+        .keep(&key.parse::<BlobKey>().expect("a key"), 1_000)
         .await
         .expect("kept");
 }
@@ -65,4 +66,23 @@ async fn old_bytes_without_a_row_are_swept_and_others_stay() {
     }
     assert_eq!(store.sweep_blobs().await.expect("a sweep"), 2);
     assert_eq!(objects(&store, user), kept);
+}
+
+both!(an_account_has_so_much_room_and_no_more);
+async fn an_account_has_so_much_room_and_no_more(store: TestStore) {
+    let (user, other) = (store.user("ada").await.id, store.user("eve").await.id);
+    write(&store, other, "a", "of nobody else's concern").await;
+    write(&store, user, "a", "12345").await;
+    let keep = async |key: &str, most| {
+        let mut upload = store.begin_blob(user).await.expect("an upload");
+        upload.write(Bytes::from("123456")).await.expect("written");
+        upload.keep(&key.parse::<BlobKey>().expect("a key"), most).await
+    };
+    assert!(matches!(
+        keep("b", 10).await,
+        Err(StoreError::Full { most_bytes: 10 })
+    ));
+    assert_eq!(objects(&store, user).len(), 1, "what is refused leaves nothing");
+    keep("a", 10).await.expect("in place of what was there");
+    keep("b", 12).await.expect("exactly as much as there is");
 }
