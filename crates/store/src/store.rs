@@ -233,9 +233,7 @@ async fn open_sqlite(data_dir: &Path, role: StoreRole) -> Result<Parts, StoreErr
         shrinks: true,
         readers: 2,
     };
-    let vals_writer = vals.connect_writer().await?;
-    let runs_writer = runs.connect_writer().await?;
-    migrate_sqlite(data_dir, &vals_writer, &runs_writer).await?;
+    let (vals_writer, runs_writer) = connect_and_migrate(data_dir, &vals, &runs).await?;
     let (caches, beacon) = match role {
         StoreRole::Server => (Caches::on(Lookout::new(beacon)), None),
         StoreRole::Tool => (Caches::off(), Some(beacon)),
@@ -289,18 +287,20 @@ fn lock_folder(data_dir: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// Brings both files up to date; a server and a command line that start at once do so one after the other.
-async fn migrate_sqlite(
+/// Makes both files or brings them up to date. A server and a command line that start at once do so one after the other:
+/// also the journal that a new file is given can't be set by two.
+async fn connect_and_migrate(
     data_dir: &Path,
-    vals: &DatabaseConnection,
-    runs: &DatabaseConnection,
-) -> Result<(), StoreError> {
+    vals: &SqliteFile,
+    runs: &SqliteFile,
+) -> Result<(DatabaseConnection, DatabaseConnection), StoreError> {
     let file = open_lock(data_dir, "migration.lock")?;
     let locked = tokio::task::spawn_blocking(move || file.lock().map(|()| file)).await;
     let _held = locked.map_err(std::io::Error::other)??;
-    ValsMigrator::up(vals, None).await?;
-    RunsMigrator::up(runs, None).await?;
-    Ok(())
+    let (vals, runs) = (vals.connect_writer().await?, runs.connect_writer().await?);
+    ValsMigrator::up(&vals, None).await?;
+    RunsMigrator::up(&runs, None).await?;
+    Ok((vals, runs))
 }
 
 fn open_lock(data_dir: &Path, name: &str) -> Result<File, StoreError> {
