@@ -128,7 +128,7 @@ test("a page whose code can't be had says so, and comes when it is asked for aga
   await visitor.page.getByText(/Can’t reach the server/).waitFor();
   await visitor.context.unroute("**/hamlet-app-split_val-*.wasm");
   await visitor.page.getByRole("button", { name: "Retry" }).click();
-  await visitor.page.getByRole("heading", { name: /maze/ }).waitFor();
+  await visitor.page.getByRole("navigation", { name: /^Parts of/ }).waitFor();
   await visitor.leave();
 });
 
