@@ -52,7 +52,7 @@ async fn compare(options: &Options, title: &str, targets: &[Target<'_>]) -> Resu
 /// Measures reads by id, pages of 20 by time, and creates.
 pub(crate) async fn measure(options: &Options) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let (hamlet, token) = process::hamlet(options, &folder.path().join("hamlet")).await?;
+    let (hamlet, token) = process::hamlet(options, &folder.path().join("hamlet"), &[]).await?;
     let host = hamlet.address.to_string();
     let authorization = format!("authorization: Bearer {token}\r\n");
     let code = sample_code();

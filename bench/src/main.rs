@@ -7,6 +7,7 @@
 mod api;
 mod load;
 mod peers;
+mod pressure;
 mod process;
 mod report;
 mod runtime;
@@ -38,6 +39,9 @@ struct Options {
     /// PocketBase, to compare with; without it those rows are left out.
     #[arg(long, global = true)]
     pocketbase: Option<PathBuf>,
+    /// A folder with npm's @valtown/deno-http-worker installed; without it those rows are left out.
+    #[arg(long, global = true)]
+    deno_http_worker: Option<PathBuf>,
     /// Lighthouse's command line, to audit the app; without it those rows are left out.
     #[arg(long, global = true)]
     lighthouse: Option<PathBuf>,
@@ -55,6 +59,8 @@ enum Command {
     Api,
     /// Runs beside `deno run` and a bare proxy.
     Runtime,
+    /// Many vals at once: cold runs, warm workers, logs.
+    Pressure,
     /// The web app's size and audit.
     Web,
     /// A peer's process; used by the measurements themselves.
@@ -69,10 +75,12 @@ async fn main() -> Result<()> {
         Some(Command::Peer(peer)) => peers::serve(peer).await,
         Some(Command::Api) => api::measure(&cli.options).await,
         Some(Command::Runtime) => runtime::measure(&cli.options).await,
+        Some(Command::Pressure) => pressure::measure(&cli.options).await,
         Some(Command::Web) => web::measure(&cli.options).await,
         None => {
             api::measure(&cli.options).await?;
             runtime::measure(&cli.options).await?;
+            pressure::measure(&cli.options).await?;
             web::measure(&cli.options).await
         }
     }

@@ -103,6 +103,27 @@ async fn try_forward(upstream: &Upstream, request: Request) -> Result<Response> 
     Ok(response.map(Body::new))
 }
 
+/// npm's @valtown/deno-http-worker with this handler, behind Node's own HTTP server.
+pub(crate) async fn deno_http_worker(options: &Options, handler: &str) -> Result<Option<Server>> {
+    let Some(folder) = &options.deno_http_worker else {
+        return Ok(None);
+    };
+    let address = free_address()?;
+    let mut command = Command::new("node");
+    command
+        .args([
+            "--input-type=module",
+            "--eval",
+            include_str!("deno_http_worker.mjs"),
+            "--",
+        ])
+        .arg(folder)
+        .arg(&options.deno)
+        .arg(address.port().to_string())
+        .arg(handler);
+    Ok(Some(Server::start(command, address).await?))
+}
+
 /// PocketBase with a collection shaped like vals, over a folder of its own.
 pub(crate) async fn pocketbase(options: &Options, data: &std::path::Path) -> Result<Option<Server>> {
     let Some(binary) = &options.pocketbase else {

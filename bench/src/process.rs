@@ -74,8 +74,8 @@ pub(crate) fn peer_command(args: &[&str]) -> Result<Command> {
     Ok(command)
 }
 
-/// Starts Hamlet over a data folder and makes a user; answers the server and the user's API token.
-pub(crate) async fn hamlet(options: &Options, data: &Path) -> Result<(Server, String)> {
+/// Starts Hamlet over a data folder, with these settings, and makes a user; answers the server and the user's API token.
+pub(crate) async fn hamlet(options: &Options, data: &Path, settings: &[&str]) -> Result<(Server, String)> {
     let address = free_address()?;
     let mut command = Command::new(&options.hamlet);
     command
@@ -85,7 +85,8 @@ pub(crate) async fn hamlet(options: &Options, data: &Path) -> Result<(Server, St
         .arg("--data-dir")
         .arg(data)
         .arg("--deno")
-        .arg(&options.deno);
+        .arg(&options.deno)
+        .args(settings);
     let server = Server::start(command, address).await?;
     let output = Command::new(&options.hamlet)
         .args(["user", "create", "bench", "--data-dir"])
@@ -104,11 +105,20 @@ pub(crate) async fn hamlet(options: &Options, data: &Path) -> Result<(Server, St
 
 /// Memory that a process holds in RAM, in megabytes.
 pub(crate) fn resident_mb(id: u32) -> Result<f64> {
-    let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
-    let line = status
+    megabytes(&format!("/proc/{id}/status"), "VmRSS:")
+}
+
+/// The same with each shared page divided by those that share it.
+pub(crate) fn proportional_mb(id: u32) -> Result<f64> {
+    megabytes(&format!("/proc/{id}/smaps_rollup"), "Pss:")
+}
+
+fn megabytes(file: &str, name: &str) -> Result<f64> {
+    let text = std::fs::read_to_string(file)?;
+    let line = text
         .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
-        .context("no VmRSS")?;
+        .find_map(|line| line.strip_prefix(name))
+        .with_context(|| format!("no {name} in {file}"))?;
     let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
     Ok(kilobytes / 1024.0)
 }

@@ -12,8 +12,9 @@ use tokio::process::Command;
 use crate::{
     Options,
     load::{self, Connection, get, load, post},
+    peers,
     process::{self, Server, children, free_address, peer_command, resident_mb, timed},
-    report::{self, Limit, figure, heading, median, median_ratio, ratio},
+    report::{self, Limit, figure, heading, median, median_ratio, note, ratio},
 };
 
 const FUNCTION: &str = "export default function greet(name: string): string { return `Hello, ${name}!`; }\n";
@@ -24,7 +25,7 @@ const CONNECTIONS: usize = 16;
 /// Measures cold runs, warm requests and idle memory.
 pub(crate) async fn measure(options: &Options) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let (hamlet, token) = process::hamlet(options, &folder.path().join("hamlet")).await?;
+    let (hamlet, token) = process::hamlet(options, &folder.path().join("hamlet"), &[]).await?;
     let authorization = format!("authorization: Bearer {token}\r\n");
     idle(&hamlet).await?;
     cold(options, folder.path(), &hamlet, &authorization).await?;
@@ -104,7 +105,7 @@ async fn cold(options: &Options, folder: &Path, hamlet: &Server, authorization: 
     ratio(
         "Hamlet / deno run",
         median_ratio(&ours, &theirs),
-        &Limit::AtMost(0.5, 0.35),
+        &Limit::AtMost(0.35, 0.25),
     );
     Ok(())
 }
@@ -151,8 +152,10 @@ async fn warm(options: &Options, folder: &Path, hamlet: &Server, authorization: 
     );
     let proxy = Server::start(peer_command(&["--listen", &listen, "proxy", path])?, address).await?;
     let theirs = get(&listen, "/", "");
+    let node = peers::deno_http_worker(options, &handler).await?;
 
     let (mut our_rates, mut their_rates, mut p99) = (Vec::new(), Vec::new(), Vec::new());
+    let mut node_rates = Vec::new();
     for round in 0..=options.rounds {
         let time = Duration::from_secs_f64(options.seconds);
         let our_load = load(hamlet.address, &ours, CONNECTIONS, time)
@@ -161,6 +164,15 @@ async fn warm(options: &Options, folder: &Path, hamlet: &Server, authorization: 
         let their_load = load(proxy.address, &theirs, CONNECTIONS, time)
             .await
             .context("the bare proxy")?;
+        if let Some(node) = &node {
+            let request = get(&node.address.to_string(), "/", "");
+            let node_load = load(node.address, &request, CONNECTIONS, time)
+                .await
+                .context("deno-http-worker")?;
+            if round > 0 {
+                node_rates.push(node_load.rate);
+            }
+        }
         if round > 0 {
             our_rates.push(our_load.rate);
             their_rates.push(their_load.rate);
@@ -173,8 +185,19 @@ async fn warm(options: &Options, folder: &Path, hamlet: &Server, authorization: 
     ratio(
         "Hamlet / bare proxy",
         median_ratio(&our_rates, &their_rates),
-        &Limit::AtLeast(0.25, 0.4),
+        &Limit::AtLeast(0.4, 0.5),
     );
+    if let Some(node) = node {
+        figure("deno-http-worker behind Node", median(&node_rates), "a second");
+        ratio(
+            "Hamlet / deno-http-worker",
+            median_ratio(&our_rates, &node_rates),
+            &Limit::AtLeast(1.5, 1.5),
+        );
+        node.stop().await?;
+    } else {
+        note("deno-http-worker was not given (--deno-http-worker FOLDER)");
+    }
     figure(
         "Server after that load, resident memory",
         resident_mb(hamlet.id()?)?,

@@ -19,7 +19,7 @@ pub(crate) async fn measure(options: &Options) -> Result<()> {
         return Ok(());
     };
     let folder = tempfile::tempdir()?;
-    let (hamlet, token) = process::hamlet(options, &folder.path().join("hamlet")).await?;
+    let (hamlet, token) = process::hamlet(options, &folder.path().join("hamlet"), &[]).await?;
     let host = hamlet.address.to_string();
     let val = json!({"name": "hello", "code": "export default () => \"Hello!\";\n", "privacy": "public"})
         .to_string();

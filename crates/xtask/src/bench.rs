@@ -12,6 +12,8 @@ use crate::{
 
 /// Audits pages; the last that runs on Node 20.
 const LIGHTHOUSE: &str = "12.8.2";
+/// Runs handlers on Deno, behind Node.
+const DENO_HTTP_WORKER: &str = "3.0.0";
 
 /// Builds, fetches the peers that can be had, and measures.
 pub(crate) fn bench(project: &mut Project, arguments: &[OsString]) -> Result<()> {
@@ -25,6 +27,12 @@ pub(crate) fn bench(project: &mut Project, arguments: &[OsString]) -> Result<()>
             command.arg("--pocketbase").arg(path);
         }
         Err(error) => eprintln!("Without PocketBase: {error:#}"),
+    }
+    match deno_http_worker(project) {
+        Ok(folder) => {
+            command.arg("--deno-http-worker").arg(folder);
+        }
+        Err(error) => eprintln!("Without deno-http-worker: {error:#}"),
     }
     match lighthouse(project) {
         Ok(path) => {
@@ -50,14 +58,39 @@ fn pocketbase(project: &Project) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// The folder that deno-http-worker is installed in.
+fn deno_http_worker(project: &Project) -> Result<PathBuf> {
+    let package = format!("@valtown/deno-http-worker@{DENO_HTTP_WORKER}");
+    npm_tool(
+        project,
+        "deno-http-worker",
+        DENO_HTTP_WORKER,
+        &package,
+        "to compare with",
+    )
+}
+
+/// Lighthouse's command line.
 fn lighthouse(project: &Project) -> Result<PathBuf> {
-    let folder = project.cache.join(format!("tools/lighthouse-{LIGHTHOUSE}"));
-    let program = folder.join("node_modules/.bin/lighthouse");
-    if !program.is_file() {
-        say("Setting up Lighthouse, to audit the web app (a minute)");
+    let package = format!("lighthouse@{LIGHTHOUSE}");
+    let folder = npm_tool(
+        project,
+        "lighthouse",
+        LIGHTHOUSE,
+        &package,
+        "to audit the web app",
+    )?;
+    Ok(folder.join("node_modules/.bin/lighthouse"))
+}
+
+/// A package of npm in a folder of its own, which is answered.
+fn npm_tool(project: &Project, name: &str, version: &str, package: &str, purpose: &str) -> Result<PathBuf> {
+    let folder = project.cache.join(format!("tools/{name}-{version}"));
+    if !folder.join("node_modules").is_dir() {
+        say(&format!("Setting up {package}, {purpose} (a minute)"));
         let mut npm = project.command("npm");
         npm.args(["install", "--no-audit", "--no-fund", "--no-save", "--prefix"]);
-        project::run(npm.arg(&folder).arg(format!("lighthouse@{LIGHTHOUSE}")))?;
+        project::run(npm.arg(&folder).arg(package))?;
     }
-    Ok(program)
+    Ok(folder)
 }

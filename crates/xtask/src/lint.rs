@@ -9,7 +9,8 @@ use crate::{
 };
 
 /// Where TypeScript and JavaScript is written by hand.
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
+    "bench/src",
     "e2e",
     "editor",
     "crates/runtime/worker",
