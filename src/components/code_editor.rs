@@ -127,12 +127,20 @@ pub fn CodeEditor(
     let fallback = move || {
         let label = label.clone();
         (!is_ready()).then(|| {
+            // What is only read is text: it is there to see and to search as soon as it is known.
+            if readonly.get() {
+                return view! {
+                    <pre class="code-editor__plain" tabindex="0" aria-label=label>
+                        {move || code.get()}
+                    </pre>
+                }
+                .into_any();
+            }
             view! {
                 <textarea
                     class="code-editor__plain"
                     node_ref=plain
                     aria-label=label
-                    readonly=readonly
                     spellcheck="false"
                     autocapitalize="none"
                     autocomplete="off"

@@ -62,10 +62,7 @@ fn server(kind: ValKind) -> Server {
 /// The page, with the plain field in the editor's place.
 async fn open() -> (HtmlElement, Mounted) {
     let (root, mounted) = mount_at(HELLO, || routes(ValPage));
-    until("the code", || {
-        query(&root, "textarea.code-editor__plain").is_some()
-    })
-    .await;
+    until("the code", || query(&root, ".code-editor__plain").is_some()).await;
     (root, mounted)
 }
 
@@ -839,7 +836,11 @@ async fn others_read_the_code_and_are_offered_nothing_that_is_the_owners() {
     let server = server(ValKind::Http);
     server.on("GET /v1/session", 200, &());
     let (root, _mounted) = open().await;
-    assert!(code(&root).read_only());
+    assert!(query(&root, "textarea").is_none(), "it is text, not a field");
+    assert_eq!(
+        find(&root, "pre.code-editor__plain").inner_text(),
+        "one();\ntwo();\n"
+    );
     assert!(has_text(&root, "http://ada-hello.localhost:8787/"));
     for name in ["Save", "Run", "Send", "Save and send", "Add a readme"] {
         let found = query_named(&root, "button", name);

@@ -367,8 +367,8 @@ async fn a_history_that_can_not_be_had_says_why() {
 async fn one_version_shows_its_code_and_its_neighbours() {
     let _server = public();
     let (root, _mounted) = mount_app("/v/ada/hello/versions/1");
-    until("the code", || query(&root, "textarea[readonly]").is_some()).await;
-    let code = find(&root, "textarea[readonly]");
+    until("the code", || query(&root, "pre.code-editor__plain").is_some()).await;
+    let code = find(&root, "pre.code-editor__plain");
     assert_eq!(
         code.get_attribute("aria-label").as_deref(),
         Some("Code of version 1, only for reading")
