@@ -53,12 +53,12 @@ pub fn provide_app_context(api: ApiClient) {
 fn routes() -> AnyView {
     view! {
         <FlatRoutes fallback=|| NotFoundPage().into_any()>
-            <Route path=Path::of(path!("/")) view=page!(account, HomePage) />
+            <Route path=Path::of(path!("/")) view=page!(home, HomePage) />
             <Route path=Path::of(path!("/login")) view=page!(account, LoginPage) />
             <Route path=Path::of(path!("/settings")) view=page!(account, SettingsPage) />
             <Route path=Path::of(path!("/outbox")) view=page!(account, OutboxPage) />
             <Route path=Path::of(path!("/new")) view=page!(account, NewValPage) />
-            <Route path=Path::of(path!("/u/:username")) view=page!(account, UserPage) />
+            <Route path=Path::of(path!("/u/:username")) view=page!(home, UserPage) />
             <Route path=Path::of(path!("/v/:username/:val")) view=page!(val, ValPage) />
             <Route path=Path::of(path!("/v/:username/:val/settings")) view=page!(account, ValSettingsPage) />
             <Route path=Path::of(path!("/v/:username/:val/versions")) view=page!(history, VersionsPage) />

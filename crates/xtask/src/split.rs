@@ -21,7 +21,8 @@ const STEM: &str = "hamlet-app";
 
 /// Which addresses begin with which part, as regular expressions of JavaScript; the first that matches counts. It only
 /// decides what is fetched ahead: the routes of src/app.rs say what is shown.
-const AHEAD: [(&str, &str); 3] = [
+const AHEAD: [(&str, &str); 4] = [
+    ("home", "^/(u/[^/]+/?)?$"),
     ("val", "^/v/[^/]+/[^/]+/?$"),
     ("history", "/(versions|runs)(/|$)"),
     ("account", ""),
@@ -235,7 +236,7 @@ mod tests {
                     .into_owned()
             })
             .collect();
-        assert_eq!(names.len(), 6, "{names:?}");
+        assert_eq!(names.len(), AHEAD.len() + 3, "{names:?}");
         let html = fs::read_to_string(dist.path().join("index.html")).expect("a page");
         let script = names.iter().find(|name| name.ends_with(".js")).expect("a script");
         assert_eq!(html.matches(script.as_str()).count(), 2, "{html}");
