@@ -13,6 +13,7 @@ use crate::{
     load::{self, Connection, get, load, post},
     process::{self, Server, children, proportional_mb, resident_mb},
     report::{Limit, figure, heading, median, median_ratio, percentile_ms, ratio},
+    runtime::{FUNCTION, HTTP, val_host},
 };
 
 /// How many callers ask for cold runs at the same time.
@@ -23,10 +24,6 @@ const PROBE: Duration = Duration::from_millis(10);
 const CROWD: usize = 200;
 /// How many lines the val prints.
 const LINES: usize = 100_000;
-
-const FUNCTION: &str = "export default function greet(name: string): string { return `Hello, ${name}!`; }\n";
-const HTTP: &str =
-    "export default function handle(_request: Request): Response { return new Response(\"Hello!\"); }\n";
 
 /// Measures all three.
 pub(crate) async fn measure(options: &Options) -> Result<()> {
@@ -195,14 +192,6 @@ async fn ask_each(hamlet: &Server, hosts: &[String]) -> Result<()> {
         anyhow::ensure!(status == 200, "{host} answered {status}");
     }
     Ok(())
-}
-
-/// Where an HTTP val answers.
-fn val_host(made: &serde_json::Value) -> Result<&str> {
-    let endpoint = made["links"]["endpoint"]
-        .as_str()
-        .context("an HTTP val without an endpoint")?;
-    Ok(endpoint.trim_start_matches("http://").trim_end_matches('/'))
 }
 
 /// How long single answers take while something else goes on, sorted.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::process::Command;
 
 use crate::{
@@ -17,8 +17,11 @@ use crate::{
     report::{self, Limit, figure, heading, median, median_ratio, note, ratio},
 };
 
-const FUNCTION: &str = "export default function greet(name: string): string { return `Hello, ${name}!`; }\n";
-const HTTP: &str =
+/// A script val whose function is called.
+pub(crate) const FUNCTION: &str =
+    "export default function greet(name: string): string { return `Hello, ${name}!`; }\n";
+/// An HTTP val that answers at once.
+pub(crate) const HTTP: &str =
     "export default function handle(_request: Request): Response { return new Response(\"Hello!\"); }\n";
 const CONNECTIONS: usize = 16;
 
@@ -118,11 +121,7 @@ async fn warm(options: &Options, folder: &Path, hamlet: &Server, authorization: 
     let host = hamlet.address.to_string();
     let val = json!({"name": "warm", "code": HTTP, "type": "http", "privacy": "public"}).to_string();
     let made = load::json(hamlet.address, &post(&host, "/v1/vals", authorization, &val)).await?;
-    let endpoint = made["links"]["endpoint"]
-        .as_str()
-        .context("an HTTP val without an endpoint")?;
-    let val_host = endpoint.trim_start_matches("http://").trim_end_matches('/');
-    let ours = get(val_host, "/", "");
+    let ours = get(val_host(&made)?, "/", "");
 
     let socket = folder.join("bare.sock");
     let script = folder.join("bare.ts");
@@ -206,4 +205,12 @@ async fn warm(options: &Options, folder: &Path, hamlet: &Server, authorization: 
     proxy.stop().await?;
     deno.kill().await?;
     Ok(())
+}
+
+/// Where an HTTP val answers.
+pub(crate) fn val_host(made: &Value) -> Result<&str> {
+    let endpoint = made["links"]["endpoint"]
+        .as_str()
+        .context("an HTTP val without an endpoint")?;
+    Ok(endpoint.trim_start_matches("http://").trim_end_matches('/'))
 }
