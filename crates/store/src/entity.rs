@@ -15,3 +15,4 @@ pub(crate) mod token;
 pub(crate) mod user;
 pub(crate) mod val;
 pub(crate) mod version;
+pub(crate) mod version_lock;

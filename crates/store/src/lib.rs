@@ -18,6 +18,7 @@ mod versions;
 
 mod account_databases;
 mod blobs;
+mod locks;
 mod mail_queue;
 mod outbox;
 
@@ -35,6 +36,7 @@ mod writer;
 pub use account_databases::{AccountDatabases, SqlError};
 pub use blobs::{BlobContent, BlobUpload};
 pub use error::StoreError;
+pub use locks::LockRecord;
 pub use mail_queue::{IncomingEmail, QueuedEmail};
 pub use runs::{RunRecord, RunScope, RunWrite};
 pub use schedules::{ClaimedTick, DueTick, InvalidSchedule, Ticks};

@@ -7,6 +7,7 @@ mod m0003_secrets;
 mod m0004_grants;
 mod m0005_schedules;
 mod m0006_mail;
+mod m0007_locks;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait,
@@ -30,6 +31,7 @@ impl MigratorTrait for ValsMigrator {
             Box::new(m0004_grants::Migration),
             Box::new(m0005_schedules::Migration),
             Box::new(m0006_mail::Migration),
+            Box::new(m0007_locks::Migration),
         ]
     }
 

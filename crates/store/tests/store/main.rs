@@ -18,6 +18,7 @@ mod runs;
 
 mod account_databases;
 mod blobs;
+mod locks;
 mod mail;
 mod schedules;
 mod secrets;
