@@ -1,6 +1,8 @@
 //! A question before something is gone for good.
 
-use leptos::prelude::*;
+use std::{pin::Pin, sync::Arc};
+
+use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     api::error::ClientError,
@@ -105,6 +107,85 @@ pub fn Confirm(
                 <Button kind=ButtonKind::Danger busy on_click=on_confirm>{verb}</Button>
             </div>
         </Dialog>
+    }
+    .into_any()
+}
+
+type Deletion = Pin<Box<dyn Future<Output = Result<(), ClientError>>>>;
+
+/// One of several things, which someone wants deleted.
+#[derive(Clone)]
+pub struct Doomed {
+    question: String,
+    delete: Arc<dyn Fn() -> Deletion + Send + Sync>,
+}
+
+impl Doomed {
+    /// What to ask, as `Delete hello?`, and what deletes it.
+    pub fn new<F>(question: String, delete: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<(), ClientError>> + 'static,
+    {
+        Self {
+            question,
+            delete: Arc::new(move || Box::pin(delete())),
+        }
+    }
+}
+
+/// Asks before one of several things is deleted, and deletes it. What is gone already counts as deleted.
+#[component]
+pub fn ConfirmDelete(
+    /// What it is asked of now.
+    doomed: RwSignal<Option<Doomed>>,
+    /// What the button does, as `Revoke the token`.
+    verb: &'static str,
+    /// Called when it is gone.
+    #[prop(into)]
+    on_deleted: Callback<()>,
+    /// What follows from it.
+    children: ChildrenFn,
+) -> AnyView {
+    let (open, busy) = (RwSignal::new(false), RwSignal::new(false));
+    let error = RwSignal::<Option<ClientError>>::new(None);
+    Effect::new(move |_| {
+        if doomed.with(Option::is_some) {
+            error.set(None);
+            open.set(true);
+        }
+    });
+    Effect::new(move |_| {
+        if !open.get() {
+            doomed.set(None);
+        }
+    });
+    let title = Signal::derive(move || {
+        let question = doomed.with(|doomed| doomed.as_ref().map(|doomed| doomed.question.clone()));
+        question.unwrap_or_default()
+    });
+    let delete = Callback::new(move |()| {
+        let Some(doomed) = doomed.get_untracked() else {
+            return;
+        };
+        busy.set(true);
+        spawn_local(async move {
+            let answer = (doomed.delete)().await;
+            if busy.try_set(false).is_some() {
+                return;
+            }
+            match answer {
+                Err(refused) if !refused.is_not_found() => error.set(Some(refused)),
+                _ => {
+                    open.set(false);
+                    on_deleted.run(());
+                }
+            }
+        });
+    });
+    view! {
+        <Confirm open title verb busy error on_confirm=delete>
+            {children()}
+        </Confirm>
     }
     .into_any()
 }

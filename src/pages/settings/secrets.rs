@@ -3,12 +3,15 @@
 pub mod form;
 
 use hamlet_models::{BasicVal, Page, PageQuery, Secret, UserId, ValFilter};
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 
 use self::form::SecretForm;
 use crate::{
-    api::{ApiClient, error::ClientError},
-    components::{confirm::Confirm, loaded::loaded_part},
+    api::ApiClient,
+    components::{
+        confirm::{ConfirmDelete, Doomed},
+        loaded::loaded_part,
+    },
     hooks::fetched::Fetched,
     ui::{button::Button, number, part::part, skeleton::SkeletonRows, state::EmptyState, time::RelativeTime},
 };
@@ -44,7 +47,7 @@ pub fn SecretsSection(
         Ok(vals.data)
     });
     let task = RwSignal::new(Task::Read);
-    let deleting = RwSignal::<Option<Secret>>::new(None);
+    let deleting = RwSignal::<Option<Doomed>>::new(None);
 
     let on_done = Callback::new(move |()| {
         task.set(Task::Read);
@@ -67,7 +70,9 @@ pub fn SecretsSection(
         <div class="tokens">
             {part(above)}
             {loaded_part(secrets, || view! { <SkeletonRows rows=2 height=56 /> }.into_any(), show)}
-            <DeleteSecret deleting on_deleted=move |()| secrets.refetch() />
+            <ConfirmDelete doomed=deleting verb="Delete secret" on_deleted=move |()| secrets.refetch()>
+                <p>"Vals that read it find nothing from their next run on. Its value can’t be brought back."</p>
+            </ConfirmDelete>
         </div>
     }
     .into_any()
@@ -77,7 +82,7 @@ fn secret_list(
     secrets: Page<Secret>,
     vals: Fetched<Vec<BasicVal>>,
     task: RwSignal<Task>,
-    deleting: RwSignal<Option<Secret>>,
+    deleting: RwSignal<Option<Doomed>>,
 ) -> AnyView {
     if secrets.data.is_empty() {
         return view! {
@@ -110,10 +115,19 @@ fn secret_row(
     secret: Secret,
     vals: Fetched<Vec<BasicVal>>,
     task: RwSignal<Task>,
-    deleting: RwSignal<Option<Secret>>,
+    deleting: RwSignal<Option<Doomed>>,
 ) -> AnyView {
+    let api = expect_context::<ApiClient>();
     let name = secret.name.to_string();
-    let (changed, gone) = (secret.clone(), secret.clone());
+    let (changed, gone) = (secret.clone(), secret.name.clone());
+    let delete = move |()| {
+        let gone = gone.clone();
+        let question = format!("Delete {gone}?");
+        deleting.set(Some(Doomed::new(question, move || {
+            let gone = gone.clone();
+            async move { api.delete_secret(&gone).await }
+        })));
+    };
     let updated = secret.updated_at.as_millis();
     let scope = move || who_gets(&secret, &vals.value().unwrap_or_default());
     view! {
@@ -131,7 +145,7 @@ fn secret_row(
             </Button>
             <Button
                 label=format!("Delete {name}")
-                on_click=move |()| deleting.set(Some(gone.clone()))
+                on_click=delete
             >
                 "Delete"
             </Button>
@@ -155,56 +169,4 @@ fn who_gets(secret: &Secret, vals: &[BasicVal]) -> String {
         (all, known) if all == known => format!("For {}", names.join(", ")),
         (all, _) => format!("For {}", number::plural(all as u64, "val", "vals")),
     }
-}
-
-/// Asks before a secret is deleted.
-#[component]
-fn DeleteSecret(deleting: RwSignal<Option<Secret>>, #[prop(into)] on_deleted: Callback<()>) -> AnyView {
-    let api = expect_context::<ApiClient>();
-    let (open, busy) = (RwSignal::new(false), RwSignal::new(false));
-    let error = RwSignal::<Option<ClientError>>::new(None);
-    Effect::new(move |_| {
-        if deleting.with(Option::is_some) {
-            error.set(None);
-            open.set(true);
-        }
-    });
-    Effect::new(move |_| {
-        if !open.get() {
-            deleting.set(None);
-        }
-    });
-    let title = Signal::derive(move || {
-        deleting.with(|secret| {
-            secret
-                .as_ref()
-                .map(|secret| format!("Delete {}?", secret.name))
-                .unwrap_or_default()
-        })
-    });
-    let delete = Callback::new(move |()| {
-        let Some(secret) = deleting.get_untracked() else {
-            return;
-        };
-        busy.set(true);
-        spawn_local(async move {
-            let answer = api.delete_secret(&secret.name).await;
-            if busy.try_set(false).is_some() {
-                return;
-            }
-            match answer {
-                Err(refused) if !refused.is_not_found() => error.set(Some(refused)),
-                _ => {
-                    open.set(false);
-                    on_deleted.run(());
-                }
-            }
-        });
-    });
-    view! {
-        <Confirm open title verb="Delete secret" busy error on_confirm=delete>
-            <p>"Vals that read it find nothing from their next run on. Its value can’t be brought back."</p>
-        </Confirm>
-    }
-    .into_any()
 }

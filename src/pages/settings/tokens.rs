@@ -3,12 +3,15 @@
 pub mod form;
 
 use hamlet_models::{CreatedToken, Page, PageQuery, ScopeAction, ScopeResource, Scopes, Token};
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 
 use self::form::NewTokenForm;
 use crate::{
-    api::{ApiClient, error::ClientError},
-    components::{confirm::Confirm, loaded::loaded_part},
+    api::ApiClient,
+    components::{
+        confirm::{ConfirmDelete, Doomed},
+        loaded::loaded_part,
+    },
     hooks::fetched::Fetched,
     ui::{button::Button, copy::CopyButton, skeleton::SkeletonRows, state::EmptyState, time::RelativeTime},
 };
@@ -26,7 +29,7 @@ pub fn TokensSection() -> AnyView {
     let tokens = Fetched::new(move || api.list_tokens(ALL));
     let created = RwSignal::<Option<CreatedToken>>::new(None);
     let writing = RwSignal::new(false);
-    let revoking = RwSignal::<Option<Token>>::new(None);
+    let revoking = RwSignal::<Option<Doomed>>::new(None);
 
     let on_created = Callback::new(move |token: CreatedToken| {
         created.set(Some(token));
@@ -47,7 +50,9 @@ pub fn TokensSection() -> AnyView {
         <div class="tokens">
             {above}
             {loaded_part(tokens, || view! { <SkeletonRows rows=2 height=56 /> }.into_any(), show)}
-            <RevokeToken revoking on_revoked=move |()| tokens.refetch() />
+            <ConfirmDelete doomed=revoking verb="Revoke token" on_deleted=move |()| tokens.refetch()>
+                <p>"Programs that use it stop working at once."</p>
+            </ConfirmDelete>
         </div>
     }
     .into_any()
@@ -71,7 +76,7 @@ fn new_secret(token: CreatedToken, created: RwSignal<Option<CreatedToken>>) -> A
     .into_any()
 }
 
-fn token_list(tokens: Vec<Token>, revoking: RwSignal<Option<Token>>) -> AnyView {
+fn token_list(tokens: Vec<Token>, revoking: RwSignal<Option<Doomed>>) -> AnyView {
     if tokens.is_empty() {
         return view! {
             <EmptyState title="No tokens">"A program needs one to speak to this instance in your name."</EmptyState>
@@ -90,7 +95,7 @@ fn token_list(tokens: Vec<Token>, revoking: RwSignal<Option<Token>>) -> AnyView 
     .into_any()
 }
 
-fn token_row(token: Token, revoking: RwSignal<Option<Token>>) -> AnyView {
+fn token_row(token: Token, revoking: RwSignal<Option<Doomed>>) -> AnyView {
     let used = match token.last_used_at {
         Some(at) => view! { "last used " <RelativeTime at=at.as_millis() /> }.into_any(),
         None => view! { "never used" }.into_any(),
@@ -99,7 +104,10 @@ fn token_row(token: Token, revoking: RwSignal<Option<Token>>) -> AnyView {
         Some(at) => view! { "expires " <RelativeTime at=at.as_millis() /> }.into_any(),
         None => view! { "never expires" }.into_any(),
     };
-    let (name, scopes) = (token.name.to_string(), scopes_in_words(token.scopes));
+    let api = expect_context::<ApiClient>();
+    let (id, name, scopes) = (token.id, token.name.to_string(), scopes_in_words(token.scopes));
+    let question = format!("Revoke {name}?");
+    let revoke = move |()| revoking.set(Some(Doomed::new(question.clone(), move || api.delete_token(id))));
     view! {
         <li class="row token">
             <div class="token__words">
@@ -111,7 +119,7 @@ fn token_row(token: Token, revoking: RwSignal<Option<Token>>) -> AnyView {
             </div>
             <Button
                 label=format!("Revoke {name}")
-                on_click=move |()| revoking.set(Some(token.clone()))
+                on_click=revoke
             >
                 "Revoke"
             </Button>
@@ -150,58 +158,6 @@ fn scopes_in_words(scopes: Scopes) -> String {
         (read, write) if read.is_empty() => format!("May change {write}"),
         (read, write) => format!("May read {read}; may change {write}"),
     }
-}
-
-/// Asks before a token is revoked.
-#[component]
-fn RevokeToken(revoking: RwSignal<Option<Token>>, #[prop(into)] on_revoked: Callback<()>) -> AnyView {
-    let api = expect_context::<ApiClient>();
-    let (open, busy) = (RwSignal::new(false), RwSignal::new(false));
-    let error = RwSignal::<Option<ClientError>>::new(None);
-    Effect::new(move |_| {
-        if revoking.with(Option::is_some) {
-            error.set(None);
-            open.set(true);
-        }
-    });
-    Effect::new(move |_| {
-        if !open.get() {
-            revoking.set(None);
-        }
-    });
-    let title = Signal::derive(move || {
-        revoking.with(|token| {
-            token
-                .as_ref()
-                .map(|token| format!("Revoke {}?", token.name))
-                .unwrap_or_default()
-        })
-    });
-    let revoke = Callback::new(move |()| {
-        let Some(token) = revoking.get_untracked() else {
-            return;
-        };
-        busy.set(true);
-        spawn_local(async move {
-            let answer = api.delete_token(token.id).await;
-            if busy.try_set(false).is_some() {
-                return;
-            }
-            match answer {
-                Err(refused) if !refused.is_not_found() => error.set(Some(refused)),
-                _ => {
-                    open.set(false);
-                    on_revoked.run(());
-                }
-            }
-        });
-    });
-    view! {
-        <Confirm open title verb="Revoke token" busy error on_confirm=revoke>
-            <p>"Programs that use it stop working at once."</p>
-        </Confirm>
-    }
-    .into_any()
 }
 
 #[cfg(test)]
