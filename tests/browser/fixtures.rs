@@ -132,6 +132,7 @@ pub(crate) fn run(number: u32, name: &str, status: RunStatus) -> BaseRun {
         cpu_ms: Some(4.0),
         memory_bytes: Some(40_000_000),
         request: None,
+        replay_of: None,
     }
 }
 

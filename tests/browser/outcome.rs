@@ -23,6 +23,7 @@ fn full(status: RunStatus) -> FullRun {
         truncated: Truncated::default(),
         phases: RunPhases::default(),
         response: None,
+        input: None,
     }
 }
 

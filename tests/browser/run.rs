@@ -42,6 +42,7 @@ fn full(status: RunStatus) -> FullRun {
             ..RunPhases::default()
         },
         response: None,
+        input: None,
     }
 }
 

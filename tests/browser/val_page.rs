@@ -129,6 +129,7 @@ fn ended(status: RunStatus) -> FullRun {
         truncated: Truncated::default(),
         phases: RunPhases::default(),
         response: None,
+        input: None,
     }
 }
 

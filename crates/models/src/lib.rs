@@ -15,6 +15,7 @@ mod blob;
 mod email;
 mod instance;
 mod run;
+mod run_input;
 mod schedule;
 mod scope;
 mod secret;
@@ -38,6 +39,7 @@ pub use run::{
     BaseRun, Eval, EvalArgs, FullRun, HttpRequest, HttpResponse, LogLevel, LogLine, LogStream, NewRun,
     RunError, RunFilter, RunPhases, RunRequest, RunStatus, TestEmail, Trigger, Truncated,
 };
+pub use run_input::{KeptRequest, RunInput};
 pub use schedule::{NewSchedule, Schedule};
 pub use scope::{InvalidScope, Scope, ScopeAction, ScopeResource, Scopes};
 pub use secret::{Secret, SecretUpdate};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{Author, RunId, Timestamp, ValId, ValName, VersionNumber, both::Both};
+use crate::{Author, RunId, RunInput, Timestamp, ValId, ValName, VersionNumber, both::Both};
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -188,6 +188,9 @@ pub struct BaseRun {
     /// The request, for a run of an HTTP val (ours).
     #[serde(default)]
     pub request: Option<RunRequest>,
+    /// The run whose input it was started with again (ours).
+    #[serde(default)]
+    pub replay_of: Option<RunId>,
 }
 
 /// A run with everything that was recorded.
@@ -213,6 +216,9 @@ pub struct FullRun {
     /// What an HTTP val answered to a request from its page (ours); `null` for other runs.
     #[serde(default)]
     pub response: Option<HttpResponse>,
+    /// What it was given beside `args` (ours); `null` for scripts and where nothing was kept.
+    #[serde(default)]
+    pub input: Option<RunInput>,
 }
 
 /// What a full run has of its own.
@@ -228,6 +234,8 @@ struct OfFullRun {
     phases: RunPhases,
     #[serde(default)]
     response: Option<HttpResponse>,
+    #[serde(default)]
+    input: Option<RunInput>,
 }
 
 impl From<Both<BaseRun, OfFullRun>> for FullRun {
@@ -241,6 +249,7 @@ impl From<Both<BaseRun, OfFullRun>> for FullRun {
             truncated: own.truncated,
             phases: own.phases,
             response: own.response,
+            input: own.input,
         }
     }
 }
@@ -267,6 +276,9 @@ pub struct Truncated {
     pub error: bool,
     /// The response's body was cut.
     pub response: bool,
+    /// The request or the message is not kept as it was: it was too large, did not come to its end, or held a token
+    /// of this instance.
+    pub input: bool,
 }
 
 /// How much a line matters, as `console` has it.
@@ -378,6 +390,9 @@ pub struct NewRun {
     /// The message for an e-mail val; an empty one from the caller if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<TestEmail>,
+    /// An earlier run of this val, to be given again what that was given; goes with no other input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay_of: Option<RunId>,
 }
 
 /// A message to try an e-mail val with (ours).

@@ -15,7 +15,7 @@ use axum::{
     http::{HeaderMap, HeaderName, Request, Uri, header, uri::Scheme},
     response::Response,
 };
-use hamlet_models::{Privacy, Trigger, ValId, ValKind};
+use hamlet_models::{Privacy, ValId, ValKind};
 use hamlet_store::{StoreError, ValRecord};
 use uuid::Uuid;
 
@@ -152,11 +152,7 @@ async fn send(state: &AppState, val: &Arc<ValRecord>, request: Request<Body>) ->
     remove_hop_headers(&mut head.headers);
     let asked = Request::from_parts(head, body);
 
-    let answered = state
-        .runs
-        .fetch(val, Trigger::Http, asked)
-        .await
-        .map_err(Page::of_error)?;
+    let answered = state.runs.fetch(val, asked).await.map_err(Page::of_error)?;
     let Answered { run, response } = answered;
     match response {
         Ok(response) => {

@@ -8,6 +8,7 @@
 //! disk, [`Recorder::begin`] waits for room, at most [`LONGEST_WAIT`], and is then refused. What runs that go on may
 //! add is bounded by their own limits.
 
+mod given;
 mod recorded_run;
 mod writer;
 
@@ -28,6 +29,7 @@ use tokio::{
     time::timeout,
 };
 
+pub use given::{Given, GivenRequest, as_text, without_tokens};
 pub use recorded_run::{Progress, RecordedRun, cut};
 
 /// How long a change may wait in memory before it is written.
@@ -125,14 +127,14 @@ impl Recorder {
         })
     }
 
-    /// Takes down a run that begins. Waits while too much waits for the disk.
-    pub async fn begin(&self, record: RunRecord) -> Result<Arc<RecordedRun>, TooManyRuns> {
+    /// Takes down a run that begins, and what it is given. Waits while too much waits for the disk.
+    pub async fn begin(&self, record: RunRecord, given: Given) -> Result<Arc<RecordedRun>, TooManyRuns> {
         if self.shared.is_full() {
             timeout(LONGEST_WAIT, self.shared.until_room())
                 .await
                 .map_err(|_| TooManyRuns)?;
         }
-        Ok(RecordedRun::begin(self.shared.clone(), record))
+        Ok(RecordedRun::begin(self.shared.clone(), record, given))
     }
 
     /// A run that goes on, or whose end is not yet written.

@@ -4,6 +4,8 @@ mod environment;
 mod modules;
 mod page_request;
 
+pub use page_request::kept_request;
+
 use std::{sync::Arc, time::Duration};
 
 use axum::http;
@@ -25,7 +27,7 @@ use crate::{
     config::Config,
     error::{ApiError, ApiResult},
     present::Links,
-    recorder::{RecordedRun, Recorder, cut},
+    recorder::{Given, GivenRequest, RecordedRun, Recorder, cut, without_tokens},
     sealing::Sealing,
 };
 use environment::{Environment, Environments};
@@ -70,6 +72,8 @@ pub struct Call {
     pub trigger: Trigger,
     /// The run that asked for it, if one did.
     pub parent_id: Option<RunId>,
+    /// The run whose input this is, if it was given before.
+    pub replay_of: Option<RunId>,
     /// What the val is given.
     pub input: Input,
 }
@@ -167,6 +171,7 @@ impl RunService {
         let call = Call {
             trigger: Trigger::Eval,
             parent_id,
+            replay_of: None,
             input: Input::Eval { args },
         };
         self.start_program(
@@ -194,7 +199,7 @@ impl RunService {
             .environments
             .of_run(owner, val, id, &secrets)
             .map_err(ApiError::Internal)?;
-        let run = self.inner.recorder.begin(record).await?;
+        let run = self.inner.recorder.begin(record, Given::of(&input)).await?;
         let request = RunRequest {
             id,
             group: owner.0,
@@ -217,20 +222,13 @@ impl RunService {
         Ok(Started { run, outcome })
     }
 
-    /// Sends a request to an HTTP val; its address is the public one, absolute.
-    pub async fn fetch(
-        &self,
-        val: &Arc<ValRecord>,
-        trigger: Trigger,
-        request: http::Request<Body>,
-    ) -> ApiResult<Answered> {
+    /// Sends a visitor's request to an HTTP val; its address is the public one, absolute.
+    pub async fn fetch(&self, val: &Arc<ValRecord>, request: http::Request<Body>) -> ApiResult<Answered> {
         let runtime = self.inner.runtime()?;
         let warm = self.inner.warm_val(val).await?;
-        let run = self
-            .inner
-            .recorder
-            .begin(request_record(val, trigger, &request))
-            .await?;
+        let record = request_record(val, Trigger::Http, &request);
+        let (given, request) = GivenRequest::note(request, self.most_value_bytes());
+        let run = self.inner.recorder.begin(record, Given::Request(given)).await?;
         self.fetch_as(&runtime, &warm, run.clone(), run, request).await
     }
 
@@ -389,11 +387,12 @@ fn request_record<B>(val: &ValRecord, trigger: Trigger, request: &http::Request<
     let call = Call {
         trigger,
         parent_id: None,
+        replay_of: None,
         input: Input::Script { args: None },
     };
     let request = hamlet_models::RunRequest {
         method: request.method().as_str().to_owned(),
-        url: request.uri().to_string(),
+        url: without_tokens(request.uri().to_string()),
         status: None,
     };
     RunRecord {
@@ -418,6 +417,7 @@ fn new_record(owner: Author, call: &Call) -> RunRecord {
         val_name: None,
         version: None,
         parent_id: call.parent_id,
+        replay_of: call.replay_of,
         status: RunStatus::Queued,
         trigger: call.trigger,
         started_at: clock::now(),

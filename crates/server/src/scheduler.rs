@@ -129,6 +129,7 @@ impl Scheduler {
         let call = Call {
             trigger: Trigger::Schedule,
             parent_id: None,
+            replay_of: None,
             input: Input::Interval {
                 last_run_at: tick.last_run_at,
             },

@@ -38,7 +38,7 @@ pub use blobs::{BlobContent, BlobUpload};
 pub use error::StoreError;
 pub use locks::LockRecord;
 pub use mail_queue::{IncomingEmail, QueuedEmail};
-pub use runs::{RunRecord, RunScope, RunWrite};
+pub use runs::{KeptInput, RunRecord, RunScope, RunWrite};
 pub use schedules::{ClaimedTick, DueTick, InvalidSchedule, Ticks};
 pub use secrets::SecretRecord;
 pub use store::{SecretHash, Slice, Store, StoreConfig, StoreRole, hash_secret};

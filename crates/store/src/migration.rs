@@ -8,6 +8,7 @@ mod m0004_grants;
 mod m0005_schedules;
 mod m0006_mail;
 mod m0007_locks;
+mod m0008_replays;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait,
@@ -46,7 +47,10 @@ pub(crate) struct RunsMigrator;
 #[async_trait]
 impl MigratorTrait for RunsMigrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_runs::Migration)]
+        vec![
+            Box::new(m0001_runs::Migration),
+            Box::new(m0008_replays::Migration),
+        ]
     }
 
     fn migration_table_name() -> DynIden {

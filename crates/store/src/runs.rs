@@ -6,9 +6,10 @@ mod write;
 use std::{collections::HashMap, sync::Arc};
 
 use hamlet_models::{
-    Author, HttpResponse, LastRun, LogLine, PageQuery, RunError, RunFilter, RunId, RunPhases, RunRequest,
-    RunStatus, Timestamp, Trigger, Truncated, UserId, ValId, ValName, VersionNumber,
+    Author, HttpResponse, LastRun, LogLine, PageQuery, RunError, RunFilter, RunId, RunInput, RunPhases,
+    RunRequest, RunStatus, Timestamp, Trigger, Truncated, UserId, ValId, ValName, VersionNumber,
 };
+use serde::{Deserialize, Serialize};
 
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, Iterable, QueryFilter, QueryOrder, QuerySelect, Select,
@@ -24,7 +25,7 @@ use crate::{
 /// The ids that one statement names at most.
 const IDS: usize = 500;
 
-/// A run with everything that is kept of it, its logs aside.
+/// A run with everything that is kept of it, its logs and its input aside.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
     /// Names the run for ever.
@@ -39,6 +40,8 @@ pub struct RunRecord {
     pub version: Option<VersionNumber>,
     /// The run that started this one, if a run did.
     pub parent_id: Option<RunId>,
+    /// The run whose input it was started with again.
+    pub replay_of: Option<RunId>,
     /// How it stands.
     pub status: RunStatus,
     /// What started it.
@@ -69,6 +72,15 @@ pub struct RunRecord {
     pub phases: RunPhases,
 }
 
+/// What a run was given, and whether that is all of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeptInput {
+    /// What it was given, as far as it is kept.
+    pub input: RunInput,
+    /// Whether a part of it is missing, so that it can't be given again.
+    pub cut: bool,
+}
+
 /// How a run stands now, and what it has printed since it was last written.
 #[derive(Clone, Debug)]
 pub struct RunWrite {
@@ -76,6 +88,8 @@ pub struct RunWrite {
     pub record: Arc<RunRecord>,
     /// New lines; they follow those written before.
     pub logs: Vec<LogLine>,
+    /// What it was given, in one write of a run at most: the others leave it as it is.
+    pub input: Option<KeptInput>,
 }
 
 /// Whose runs to list.
@@ -99,7 +113,7 @@ impl Store {
             RunScope::Val(id) => run::Column::ValId.eq(id.0),
             RunScope::User(id) => run::Column::OwnerId.eq(id.0),
         };
-        let rows = without_large(run::Entity::find())
+        let rows = without(is_large)
             .filter(whose)
             .filter(conditions(filter))
             .order_by_desc(run::Column::StartedAt)
@@ -113,8 +127,22 @@ impl Store {
 
     /// The run of this id.
     pub async fn get_run(&self, id: RunId) -> Result<RunRecord, StoreError> {
-        let row = run::Entity::find_by_id(id.0).one(&self.runs().readers).await?;
+        let row = without(|column| matches!(column, run::Column::Input))
+            .filter(run::Column::Id.eq(id.0))
+            .one(&self.runs().readers)
+            .await?;
         row.ok_or(StoreError::NotFound("run"))?.try_into()
+    }
+
+    /// What the run of this id was given; nothing where nothing was kept, or for a run that isn't there.
+    pub async fn get_run_input(&self, id: RunId) -> Result<Option<KeptInput>, StoreError> {
+        let found: Option<Option<String>> = run::Entity::find_by_id(id.0)
+            .select_only()
+            .column(run::Column::Input)
+            .into_tuple()
+            .one(&self.runs().readers)
+            .await?;
+        found.flatten().as_deref().map(rows::json).transpose()
     }
 
     /// What a run has printed so far, in order; nothing for a run that isn't there.
@@ -153,20 +181,22 @@ impl Store {
     }
 }
 
-/// Reads nothing for the columns that may be large and that no list shows.
-fn without_large(select: Select<run::Entity>) -> Select<run::Entity> {
-    let large = |column: &run::Column| {
-        matches!(
-            column,
-            run::Column::Args | run::Column::ReturnValue | run::Column::Response
-        )
-    };
-    let select = select
+/// Runs, of which nothing is read for these columns.
+fn without(is_left_out: fn(&run::Column) -> bool) -> Select<run::Entity> {
+    let select = run::Entity::find()
         .select_only()
-        .columns(run::Column::iter().filter(|column| !large(column)));
-    run::Column::iter().filter(large).fold(select, |select, column| {
-        select.column_as(Expr::cust("NULL"), column)
-    })
+        .columns(run::Column::iter().filter(|column| !is_left_out(column)));
+    run::Column::iter()
+        .filter(is_left_out)
+        .fold(select, |select, column| {
+            select.column_as(Expr::cust("NULL"), column)
+        })
+}
+
+/// What may be large and no list shows.
+fn is_large(column: &run::Column) -> bool {
+    use run::Column::{Args, Input, Response, ReturnValue};
+    matches!(column, Args | ReturnValue | Response | Input)
 }
 
 fn conditions(filter: &RunFilter) -> Condition {
@@ -225,6 +255,7 @@ impl TryFrom<run::Model> for RunRecord {
             val_name: row.val_name.as_deref().map(rows::name).transpose()?,
             version: row.version.map(rows::version).transpose()?,
             parent_id: row.parent_id.map(RunId::from),
+            replay_of: row.replay_of.map(RunId::from),
             status: rows::status(&row.status)?,
             trigger: rows::trigger(&row.trigger)?,
             started_at: rows::time(row.started_at),

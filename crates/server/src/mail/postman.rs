@@ -139,6 +139,7 @@ impl Postman {
         let call = Call {
             trigger: Trigger::Email,
             parent_id: None,
+            replay_of: None,
             input: Input::Email(input_of(&raw)),
         };
         self.parts.runs.start(&val, call).await

@@ -7,10 +7,10 @@ use std::{
 
 use hamlet_models::{HttpResponse, LogLine, RunError, RunId, RunStatus};
 use hamlet_runtime::{End, Outcome, RunEvents};
-use hamlet_store::{RunRecord, RunWrite};
+use hamlet_store::{KeptInput, RunRecord, RunWrite};
 use tokio::sync::Notify;
 
-use super::Shared;
+use super::{Given, Shared};
 use crate::clock::now;
 
 /// What a run weighs beside its texts, about.
@@ -24,6 +24,7 @@ pub struct RecordedRun {
     /// What is handed to the writer.
     itself: Weak<Self>,
     shared: Arc<Shared>,
+    given: Given,
     state: Mutex<State>,
     changed: Notify,
 }
@@ -33,10 +34,21 @@ struct State {
     logs: Vec<LogLine>,
     /// How many of the lines the store has.
     logs_written: usize,
+    /// Whether the store has what the run was given, or is about to get it.
+    given_written: bool,
     /// Whether the writer has been told of this run since it last took it.
     waits: bool,
     /// How much of this run the store hasn't got, about.
     unwritten_bytes: usize,
+}
+
+/// What the store hasn't got of a run.
+pub(super) struct Unwritten {
+    lines: Range<usize>,
+    /// Whether that is also what it was given.
+    input: bool,
+    /// What it weighs, about.
+    pub(super) bytes: usize,
 }
 
 /// What happened to a run since someone last looked.
@@ -66,17 +78,20 @@ impl RunEvents for RecordedRun {
 }
 
 impl RecordedRun {
-    pub(super) fn begin(shared: Arc<Shared>, record: RunRecord) -> Arc<Self> {
-        let text = record.args.as_ref().map_or(0, String::len)
+    pub(super) fn begin(shared: Arc<Shared>, record: RunRecord, given: Given) -> Arc<Self> {
+        let text = given.head_bytes()
+            + record.args.as_ref().map_or(0, String::len)
             + record.request.as_ref().map_or(0, |request| request.url.len());
         let run = Arc::new_cyclic(|itself| Self {
             id: record.id,
             itself: itself.clone(),
             shared: shared.clone(),
+            given,
             state: Mutex::new(State {
                 record: Arc::new(record),
                 logs: Vec::new(),
                 logs_written: 0,
+                given_written: false,
                 waits: true,
                 unwritten_bytes: RUN_BYTES + text,
             }),
@@ -97,6 +112,12 @@ impl RecordedRun {
     /// What is known of the run now.
     pub fn record(&self) -> Arc<RunRecord> {
         self.state().record.clone()
+    }
+
+    /// What it was given, as far as it has come.
+    pub fn input(&self) -> Option<KeptInput> {
+        let record = self.record();
+        self.given.keep(record.request.as_ref())
     }
 
     /// What is known of the run now, and its lines from this one on.
@@ -141,7 +162,7 @@ impl RecordedRun {
 
     /// Ends a run that the runtime did not take, or that nobody waits for any more; one that is over stays as it is.
     pub fn give_up(&self, status: RunStatus, error: RunError) {
-        self.update(error.message.len(), |record, _| {
+        self.update(error.message.len() + self.given.body_bytes(), |record, _| {
             if !record.status.is_over() {
                 record.status = status;
                 record.error = Some(error);
@@ -158,7 +179,9 @@ impl RecordedRun {
             .return_value
             .as_deref()
             .map(|value| cut(value, self.shared.most_value_bytes));
-        let bytes = value.map_or(0, str::len) + outcome.error.as_ref().map_or(0, |error| error.stack.len());
+        let bytes = self.given.body_bytes()
+            + value.map_or(0, str::len)
+            + outcome.error.as_ref().map_or(0, |error| error.stack.len());
         self.update(bytes, |record, _| {
             if record.status.is_over() {
                 return;
@@ -197,22 +220,33 @@ impl RecordedRun {
         self.changed.notify_waiters();
     }
 
-    /// Which lines the store hasn't got, and what it hasn't got weighs. From now on a change tells the writer again.
-    pub(super) fn take_unwritten(&self) -> (Range<usize>, usize) {
+    /// What the store hasn't got. From now on a change tells the writer again.
+    pub(super) fn take_unwritten(&self) -> Unwritten {
         let mut state = self.state();
         state.waits = false;
         let lines = state.logs_written..state.logs.len();
         state.logs_written = lines.end;
-        (lines, std::mem::take(&mut state.unwritten_bytes))
+        let input = !state.given_written && (self.given.is_whole() || state.record.status.is_over());
+        state.given_written |= input;
+        Unwritten {
+            lines,
+            input,
+            bytes: std::mem::take(&mut state.unwritten_bytes),
+        }
     }
 
-    /// The run as it stands, with these lines, as the store takes it.
-    pub(super) fn write(&self, lines: Range<usize>) -> RunWrite {
-        let state = self.state();
-        RunWrite {
-            record: state.record.clone(),
-            logs: state.logs.get(lines).unwrap_or_default().to_vec(),
-        }
+    /// The run as it stands, with what was unwritten, as the store takes it.
+    pub(super) fn write(&self, unwritten: &Unwritten) -> RunWrite {
+        let (record, logs) = {
+            let state = self.state();
+            let lines = state.logs.get(unwritten.lines.clone());
+            (state.record.clone(), lines.unwrap_or_default().to_vec())
+        };
+        let input = unwritten
+            .input
+            .then(|| self.given.keep(record.request.as_ref()))
+            .flatten();
+        RunWrite { record, logs, input }
     }
 
     /// Whether nothing more is to be written of it.

@@ -1,7 +1,6 @@
 //! The two tasks of the recorder: one writes what waits, one drops what is old.
 
 use std::{
-    ops::Range,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -10,7 +9,10 @@ use hamlet_models::Timestamp;
 use hamlet_store::RunWrite;
 use tokio::time::{sleep, timeout};
 
-use super::{INTERVAL, PRUNE_EVERY, Retention, Shared, recorded_run::RecordedRun};
+use super::{
+    INTERVAL, PRUNE_EVERY, Retention, Shared,
+    recorded_run::{RecordedRun, Unwritten},
+};
 use crate::clock::now;
 
 /// How long to wait before a write that failed is tried again.
@@ -42,9 +44,8 @@ pub(super) async fn write_batches(shared: Arc<Shared>) {
 
 /// Writes these runs, however long the store takes, and says what they weighed.
 async fn write_batch(shared: &Shared, batch: &[Arc<RecordedRun>]) -> usize {
-    let (lines, weights): (Vec<Range<usize>>, Vec<usize>) =
-        batch.iter().map(|run| run.take_unwritten()).unzip();
-    let write = |at: usize| batch[at].write(lines[at].clone());
+    let unwritten: Vec<Unwritten> = batch.iter().map(|run| run.take_unwritten()).collect();
+    let write = |at: usize| batch[at].write(&unwritten[at]);
     let mut told = false;
     while let Err(error) = shared
         .store
@@ -59,7 +60,7 @@ async fn write_batch(shared: &Shared, batch: &[Arc<RecordedRun>]) -> usize {
         }
         sleep(RETRY_AFTER).await;
     }
-    weights.into_iter().sum()
+    unwritten.iter().map(|unwritten| unwritten.bytes).sum()
 }
 
 /// Writes runs one by one, after they could not be written together, and answers whether the store took any. A run

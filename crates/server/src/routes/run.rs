@@ -99,6 +99,7 @@ async fn call(state: &AppState, user: &MaybeUser, handle: &str, args: Vec<Value>
     let call = Call {
         trigger: Trigger::Run,
         parent_id,
+        replay_of: None,
         input: Input::Script { args: Some(args) },
     };
     let outcome = state.runs.start(&val, call).await?.outcome().await?;

@@ -1,6 +1,7 @@
 //! Runs: listing, reading, following, starting and cancelling them.
 
 mod events;
+mod start;
 
 use std::sync::Arc;
 
@@ -10,9 +11,8 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use hamlet_models::{BaseRun, FullRun, LogLine, NewRun, Page, RunFilter, RunId, Trigger, ValId, ValKind};
-use hamlet_runtime::Input;
-use hamlet_store::{RunRecord, RunScope, Slice, ValRecord};
+use hamlet_models::{BaseRun, FullRun, LogLine, Page, RunFilter, RunId, Truncated, ValId, ValKind};
+use hamlet_store::{KeptInput, RunRecord, RunScope, Slice};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -21,16 +21,15 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     auth::{CurrentUser, RUN_READ, RUN_WRITE},
     error::{ApiError, ApiResult},
-    extract::{ApiJson, ApiPage, ApiPath, ApiQuery, CODE_BODY_MAX_BYTES},
+    extract::{ApiPage, ApiPath, ApiQuery},
     gateway,
     present::Links,
-    run_service::Call,
     state::AppState,
 };
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
-        .routes(routes!(list_val_runs, create_run))
+        .routes(routes!(list_val_runs, start::create_run))
         .routes(routes!(open_val))
         .routes(routes!(cancel_run))
         .routes(routes!(list_my_runs))
@@ -63,73 +62,6 @@ async fn list_val_runs(
         &filter,
         base_runs(runs),
     )))
-}
-
-/// Starts a run of a val in the background, as from its page: `GET /v1/runs/{id}` tells how it goes.
-///
-/// An HTTP val gets the request that `request` describes, a scheduled one is told when it last ran, an e-mail
-/// val gets the message that `email` describes.
-#[utoipa::path(post, path = "/v1/vals/{val_id}/runs", tag = "runs", params(("val_id" = ValId, Path)),
-    request_body = NewRun, responses((status = 202, description = "The run, as it begins", body = BaseRun), ApiError))]
-async fn create_run(
-    State(state): State<AppState>,
-    user: CurrentUser,
-    links: Links,
-    ApiPath(val_id): ApiPath<ValId>,
-    new: Option<ApiJson<NewRun, CODE_BODY_MAX_BYTES>>,
-) -> ApiResult<(StatusCode, Json<BaseRun>)> {
-    user.must_have(RUN_WRITE)?;
-    let latest = state.store.get_val(val_id).await?;
-    user.must_own(&latest)?;
-    let new = new.map(|ApiJson(new)| new).unwrap_or_default();
-    let val = match new.version {
-        Some(version) if version != latest.version => state.store.get_version(val_id, version).await?,
-        Some(_) | None => latest,
-    };
-    let run = match val.kind {
-        ValKind::Http => {
-            let request = new.request.unwrap_or_else(|| hamlet_models::HttpRequest {
-                method: "GET".to_owned(),
-                path: "/".to_owned(),
-                headers: Vec::new(),
-                body: None,
-            });
-            state.runs.start_request(&val, Trigger::Editor, &request).await?
-        }
-        ValKind::Script | ValKind::Interval => {
-            let call = Call {
-                trigger: Trigger::Editor,
-                parent_id: user.run_id(),
-                input: input_of(&val, new.args),
-            };
-            let run = state.runs.start(&val, call).await?.run;
-            if val.kind == ValKind::Interval {
-                state
-                    .store
-                    .set_schedule_ran(val_id, run.record().started_at)
-                    .await?;
-            }
-            run
-        }
-        ValKind::Email => {
-            let call = Call {
-                trigger: Trigger::Editor,
-                parent_id: user.run_id(),
-                input: Input::Email(links.test_email(&val, &user.user, new.email.unwrap_or_default())),
-            };
-            state.runs.start(&val, call).await?.run
-        }
-    };
-    Ok((StatusCode::ACCEPTED, Json(base_run(&run.record()))))
-}
-
-fn input_of(val: &ValRecord, args: Option<Vec<Value>>) -> Input {
-    match val.kind {
-        ValKind::Interval => Input::Interval {
-            last_run_at: val.schedule.as_ref().and_then(|schedule| schedule.last_run_at),
-        },
-        ValKind::Script | ValKind::Http | ValKind::Email => Input::Script { args },
-    }
 }
 
 /// Opens an HTTP val in its owner's browser, also a private one: leads to its address, which then knows the owner.
@@ -229,9 +161,13 @@ async fn get_run(
 ) -> ApiResult<Json<FullRun>> {
     let (record, logs) = find_run(&state, &user, run_id).await?;
     let emails = state.store.list_emails_of_run(user.id(), run_id).await?;
+    let input = match state.runs.recorder().find(run_id) {
+        Some(run) => run.input(),
+        None => state.store.get_run_input(run_id).await?,
+    };
     Ok(Json(FullRun {
         emails: emails.iter().map(|email| json!(email)).collect(),
-        ..full_run(&record, logs)
+        ..full_run(&record, logs, input)
     }))
 }
 
@@ -282,19 +218,25 @@ fn base_run(record: &RunRecord) -> BaseRun {
         cpu_ms: record.cpu_ms,
         memory_bytes: record.memory_bytes,
         request: record.request.clone(),
+        replay_of: record.replay_of,
     }
 }
 
-fn full_run(record: &RunRecord, logs: Vec<LogLine>) -> FullRun {
+fn full_run(record: &RunRecord, logs: Vec<LogLine>, kept: Option<KeptInput>) -> FullRun {
+    let cut = kept.as_ref().is_some_and(|kept| kept.cut);
     FullRun {
         run: base_run(record),
         logs,
         return_value: record.return_value.as_deref().map(json_or_text),
         args: record.args.as_deref().map(json_or_text),
         emails: Vec::new(),
-        truncated: record.truncated,
+        truncated: Truncated {
+            input: cut,
+            ..record.truncated
+        },
         phases: record.phases,
         response: record.response.clone(),
+        input: kept.map(|kept| kept.input),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A request from an HTTP val's page: sent as any other, but its answer is kept with the run.
+//! A request from an HTTP val's page, or one that is repeated: sent as any other, but its answer is kept with the run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,16 +6,16 @@ use axum::http::{self, HeaderName, HeaderValue, Method, Uri, header};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
-use hamlet_models::{HttpRequest, HttpResponse, LogLine, RunId, Trigger};
+use hamlet_models::{HttpRequest, HttpResponse, KeptRequest, LogLine, RunId, Trigger};
 use hamlet_runtime::{Body, BoxError, Outcome, RunEvents};
-use hamlet_store::ValRecord;
+use hamlet_store::{RunRecord, ValRecord};
 use http_body_util::{BodyExt, BodyStream, Full};
 
-use super::{Answered, RunService, request_record};
+use super::{Answered, Given, GivenRequest, RunService, request_record};
 use crate::{
     error::{ApiError, ApiResult},
     gateway,
-    recorder::RecordedRun,
+    recorder::{RecordedRun, as_text},
 };
 
 impl RunService {
@@ -23,17 +23,18 @@ impl RunService {
     pub async fn start_request(
         &self,
         val: &Arc<ValRecord>,
-        trigger: Trigger,
-        request: &HttpRequest,
+        request: http::Request<Body>,
+        replay_of: Option<RunId>,
     ) -> ApiResult<Arc<RecordedRun>> {
         let runtime = self.inner.runtime()?;
-        let request = self.http_request(val, request)?;
         let warm = self.inner.warm_val(val).await?;
-        let run = self
-            .inner
-            .recorder
-            .begin(request_record(val, trigger, &request))
-            .await?;
+        let trigger = replay_of.map_or(Trigger::Editor, |_| Trigger::Replay);
+        let record = RunRecord {
+            replay_of,
+            ..request_record(val, trigger, &request)
+        };
+        let (given, request) = GivenRequest::note(request, self.most_value_bytes());
+        let run = self.inner.recorder.begin(record, Given::Request(given)).await?;
         let events = Arc::new(EndsLater {
             run: run.clone(),
             end: Mutex::default(),
@@ -55,7 +56,8 @@ impl RunService {
         Ok(run)
     }
 
-    fn http_request(&self, val: &ValRecord, asked: &HttpRequest) -> ApiResult<http::Request<Body>> {
+    /// The request that the page of an HTTP val describes.
+    pub fn page_request(&self, val: &ValRecord, asked: &HttpRequest) -> ApiResult<http::Request<Body>> {
         let invalid = |field: &str, message: &str| ApiError::invalid(format!("request.{field}"), message);
         let method = Method::from_bytes(asked.method.as_bytes())
             .map_err(|_| invalid("method", "a method is a word like GET or POST"))?;
@@ -73,8 +75,7 @@ impl RunService {
             .authority()
             .map(|authority| authority.as_str().to_owned())
             .unwrap_or_default();
-        let body = Bytes::from(asked.body.clone().unwrap_or_default());
-        let mut request = http::Request::new(Full::new(body).map_err(|never| match never {}).boxed_unsync());
+        let mut request = with_body(asked.body.clone().unwrap_or_default().into());
         *request.method_mut() = method;
         *request.uri_mut() = uri;
         for (name, value) in &asked.headers {
@@ -100,6 +101,32 @@ impl RunService {
         }
         Ok(request)
     }
+}
+
+/// The request that an earlier run was given, without what was not kept of its headers; none if it can't be read any
+/// more.
+pub fn kept_request(kept: KeptRequest) -> Option<http::Request<Body>> {
+    let body = if kept.base64 {
+        STANDARD.decode(kept.body).ok()?
+    } else {
+        kept.body.into_bytes()
+    };
+    let mut request = with_body(body.into());
+    *request.method_mut() = Method::from_bytes(kept.method.as_bytes()).ok()?;
+    *request.uri_mut() = Uri::try_from(kept.url).ok()?;
+    for (name, value) in kept.headers {
+        if let Some(value) = value {
+            let name = HeaderName::try_from(name).ok()?;
+            request
+                .headers_mut()
+                .append(name, HeaderValue::try_from(value).ok()?);
+        }
+    }
+    Some(request)
+}
+
+fn with_body(body: Bytes) -> http::Request<Body> {
+    http::Request::new(Full::new(body).map_err(|never| match never {}).boxed_unsync())
 }
 
 /// Reads the answer to its end and keeps its beginning.
@@ -136,22 +163,6 @@ async fn keep(run: &RecordedRun, response: http::Response<Body>, most_bytes: usi
         },
         cut,
     );
-}
-
-/// The bytes as text if they are UTF-8, up to a character that was cut in two; else in base64.
-fn as_text(bytes: Vec<u8>, cut: bool) -> (String, bool) {
-    match String::from_utf8(bytes) {
-        Ok(text) => (text, false),
-        Err(error) => {
-            let (end, broken) = (error.utf8_error().valid_up_to(), error.utf8_error().error_len());
-            let mut bytes = error.into_bytes();
-            if cut && broken.is_none() {
-                bytes.truncate(end);
-                return (String::from_utf8_lossy(&bytes).into_owned(), false);
-            }
-            (STANDARD.encode(bytes), true)
-        }
-    }
 }
 
 /// Passes a run's events on, but its end only once its answer has been kept: who sees the end finds the answer.
@@ -192,26 +203,5 @@ impl RunEvents for EndsLater {
             End::Released => self.run.ended(run, outcome),
             End::Awaited | End::Came(_) => *end = End::Came(Box::new(outcome.clone())),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_body_is_text_if_it_can_be() {
-        assert_eq!(as_text("é".into(), false), ("é".to_owned(), false));
-        assert_eq!(
-            as_text(vec![b'a', 0xc3], true),
-            ("a".to_owned(), false),
-            "a character cut in two"
-        );
-        assert_eq!(
-            as_text(vec![b'a', 0xc3], false),
-            ("YcM=".to_owned(), true),
-            "broken from the start"
-        );
-        assert_eq!(as_text(vec![0xff, b'a'], true), ("/2E=".to_owned(), true));
     }
 }

@@ -17,6 +17,7 @@ mod versions;
 mod eval;
 mod packages;
 mod recorder;
+mod replays;
 mod run;
 mod runs;
 mod schedules;

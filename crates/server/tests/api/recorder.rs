@@ -9,7 +9,7 @@ use hamlet_models::{
 use hamlet_runtime::{End, Outcome, RunEvents};
 use hamlet_server::{
     clock,
-    recorder::{RecordedRun, Recorder, Retention},
+    recorder::{Given, RecordedRun, Recorder, Retention},
 };
 use hamlet_store::{RunRecord, RunScope, Store, StoreConfig, StoreRole};
 use tempfile::TempDir;
@@ -49,6 +49,7 @@ async fn begin_at(recorder: &Recorder, started_at: Timestamp) -> Arc<RecordedRun
         val_name: None,
         version: None,
         parent_id: None,
+        replay_of: None,
         status: RunStatus::Queued,
         trigger: Trigger::Eval,
         started_at,
@@ -64,7 +65,7 @@ async fn begin_at(recorder: &Recorder, started_at: Timestamp) -> Arc<RecordedRun
         truncated: Truncated::default(),
         phases: RunPhases::default(),
     };
-    recorder.begin(record).await.expect("room")
+    recorder.begin(record, Given::Nothing).await.expect("room")
 }
 
 fn outcome(value: &str) -> Outcome {

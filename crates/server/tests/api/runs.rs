@@ -86,14 +86,14 @@ impl Events {
 }
 
 /// Follows a run to its end.
-async fn ended(client: &Client, run: RunId) -> FullRun {
+pub(crate) async fn ended(client: &Client, run: RunId) -> FullRun {
     Events::of(client, run, "").await.rest().await;
     let run: FullRun = client.get(&format!("/v1/runs/{run}")).await.json();
     assert!(run.status.is_over());
     run
 }
 
-async fn start(client: &Client, val: &ExtendedVal, new: Value) -> BaseRun {
+pub(crate) async fn start(client: &Client, val: &ExtendedVal, new: Value) -> BaseRun {
     let answer = client.post(&format!("/v1/vals/{}/runs", val.id), &new).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED, "{}", answer.text());
     answer.json()

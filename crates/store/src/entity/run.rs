@@ -22,7 +22,7 @@ pub struct Model {
     pub memory_bytes: Option<i64>,
     /// About how many bytes the row takes.
     pub size: i64,
-    /// How many bytes its logs take.
+    /// How many bytes its logs and its input take.
     pub log_size: i64,
     /// JSON, as are those below.
     pub phases: String,
@@ -32,6 +32,9 @@ pub struct Model {
     pub args: Option<String>,
     pub return_value: Option<String>,
     pub response: Option<String>,
+    pub replay_of: Option<Uuid>,
+    /// JSON; written once, when all of it is known.
+    pub input: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]

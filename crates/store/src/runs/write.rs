@@ -2,18 +2,15 @@
 
 use std::{
     collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
+    sync::atomic::{AtomicI64, Ordering},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use hamlet_models::{LogLine, RunId};
+use hamlet_models::RunId;
 use sea_orm::{
     ActiveModelTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, Iterable, QueryTrait,
     Statement,
-    sea_query::{Expr, ExprTrait, OnConflict},
+    sea_query::{Expr, ExprTrait, Func, OnConflict},
 };
 use uuid::Uuid;
 
@@ -60,16 +57,18 @@ struct Batch {
 impl Batch {
     fn of(writes: Vec<RunWrite>) -> Result<Self, StoreError> {
         let mut places: HashMap<RunId, usize> = HashMap::with_capacity(writes.len());
-        let mut merged: Vec<(Arc<RunRecord>, Vec<LogLine>)> = Vec::with_capacity(writes.len());
-        for RunWrite { record, mut logs } in writes {
-            match places.get(&record.id).and_then(|&place| merged.get_mut(place)) {
-                Some((earlier, lines)) => {
-                    *earlier = record;
-                    lines.append(&mut logs);
+        let mut merged: Vec<RunWrite> = Vec::with_capacity(writes.len());
+        for mut write in writes {
+            let id = write.record.id;
+            match places.get(&id).and_then(|&place| merged.get_mut(place)) {
+                Some(earlier) => {
+                    earlier.record = write.record;
+                    earlier.logs.append(&mut write.logs);
+                    earlier.input = write.input.or(earlier.input.take());
                 }
                 None => {
-                    places.insert(record.id, merged.len());
-                    merged.push((record, logs));
+                    places.insert(id, merged.len());
+                    merged.push(write);
                 }
             }
         }
@@ -79,15 +78,16 @@ impl Batch {
             last_runs: Vec::new(),
         };
         let mut last_runs: HashMap<Uuid, last_run::Model> = HashMap::new();
-        for (record, lines) in merged {
-            let lines = if lines.is_empty() {
+        for RunWrite { record, logs, input } in merged {
+            let lines = if logs.is_empty() {
                 None
             } else {
-                Some(rows::json_text(&lines)?)
+                Some(rows::json_text(&logs)?)
             };
+            let input = input.as_ref().map(rows::json_text).transpose()?;
             batch
                 .runs
-                .push(run_row(&record, lines.as_ref().map_or(0, String::len))?);
+                .push(run_row(&record, lines.as_ref().map_or(0, String::len), input)?);
             if let Some(lines) = lines {
                 let (run_id, seq) = (record.id.0, next_seq());
                 batch.logs.push(run_log::Model { run_id, seq, lines });
@@ -147,15 +147,20 @@ fn portions<T>(rows: Vec<T>) -> impl Iterator<Item = Vec<T>> {
     })
 }
 
-/// The new row takes the place of the old; the size of the logs grows.
+/// The new row takes the place of the old; the size of the logs grows, and what it was given stays unless it comes now.
 fn run_conflict() -> OnConflict {
+    use run::Column;
     let replaced =
-        run::Column::iter().filter(|column| !matches!(column, run::Column::Id | run::Column::LogSize));
-    let old = Expr::col((run::Entity, run::Column::LogSize));
-    let new = Expr::col(("excluded", run::Column::LogSize));
-    OnConflict::column(run::Column::Id)
+        Column::iter().filter(|column| !matches!(column, Column::Id | Column::LogSize | Column::Input));
+    let old = |column| Expr::col((run::Entity, column));
+    let new = |column| Expr::col(("excluded", column));
+    OnConflict::column(Column::Id)
         .update_columns(replaced)
-        .value(run::Column::LogSize, old.add(new))
+        .value(Column::LogSize, old(Column::LogSize).add(new(Column::LogSize)))
+        .value(
+            Column::Input,
+            Func::coalesce([new(Column::Input), old(Column::Input)]),
+        )
         .to_owned()
 }
 
@@ -181,7 +186,7 @@ fn last_run_conflict() -> OnConflict {
         .to_owned()
 }
 
-fn run_row(record: &RunRecord, log_size: usize) -> Result<run::Model, StoreError> {
+fn run_row(record: &RunRecord, log_size: usize, input: Option<String>) -> Result<run::Model, StoreError> {
     let json_texts = (
         record.request.as_ref().map(rows::json_text).transpose()?,
         record.error.as_ref().map(rows::json_text).transpose()?,
@@ -198,6 +203,7 @@ fn run_row(record: &RunRecord, log_size: usize) -> Result<run::Model, StoreError
         val_name: record.val_name.as_ref().map(ToString::to_string),
         version: record.version.map(i64::from),
         parent_id: record.parent_id.map(|id| id.0),
+        replay_of: record.replay_of.map(|id| id.0),
         status: record.status.as_str().to_owned(),
         trigger: record.trigger.as_str().to_owned(),
         started_at: record.started_at.as_millis(),
@@ -206,7 +212,7 @@ fn run_row(record: &RunRecord, log_size: usize) -> Result<run::Model, StoreError
         cpu_ms: record.cpu_ms,
         memory_bytes: record.memory_bytes.and_then(|bytes| i64::try_from(bytes).ok()),
         size: rows::count(size),
-        log_size: rows::count(log_size),
+        log_size: rows::count(log_size + input.as_ref().map_or(0, String::len)),
         phases: rows::json_text(&record.phases)?,
         truncated: rows::json_text(&record.truncated)?,
         request,
@@ -215,6 +221,7 @@ fn run_row(record: &RunRecord, log_size: usize) -> Result<run::Model, StoreError
         args: record.args.as_ref().map(|text| text.replace('\0', "")),
         return_value: record.return_value.as_ref().map(|text| text.replace('\0', "")),
         response,
+        input,
     })
 }
 

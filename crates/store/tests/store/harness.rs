@@ -156,6 +156,7 @@ impl TestStore {
         let write = RunWrite {
             record: Arc::new(record),
             logs,
+            input: None,
         };
         self.write_runs(vec![write]).await.expect("written");
     }
@@ -208,6 +209,7 @@ pub(crate) fn run_of(val: &ValRecord, started_at: Timestamp) -> RunRecord {
         val_name: Some(val.name.clone()),
         version: Some(val.version),
         parent_id: None,
+        replay_of: None,
         status: RunStatus::Ok,
         trigger: Trigger::Run,
         started_at,

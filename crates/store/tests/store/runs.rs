@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
 use hamlet_models::{
-    HttpResponse, Privacy, RunError, RunFilter, RunId, RunPhases, RunRequest, RunStatus, Trigger, Truncated,
+    HttpResponse, KeptRequest, Privacy, RunError, RunFilter, RunId, RunInput, RunPhases, RunRequest,
+    RunStatus, Trigger, Truncated,
 };
-use hamlet_store::{RunRecord, RunScope, RunWrite, StoreError};
+use hamlet_store::{KeptInput, RunRecord, RunScope, RunWrite, StoreError};
 use uuid::Uuid;
 
 use crate::harness::{TestStore, at, far_future, line, long_ago, new_val, page, run_of};
@@ -22,6 +23,7 @@ async fn a_run_is_read_as_it_was_written(store: TestStore) {
     let val = store.val(&ada, "hello", Privacy::Private).await;
     let full = RunRecord {
         parent_id: Some(RunId(Uuid::now_v7())),
+        replay_of: Some(RunId(Uuid::now_v7())),
         status: RunStatus::Error,
         trigger: Trigger::Http,
         cpu_ms: Some(0.25),
@@ -88,6 +90,51 @@ async fn a_run_is_read_as_it_was_written(store: TestStore) {
     ));
 }
 
+both!(what_a_run_was_given_is_written_once_and_stays);
+async fn what_a_run_was_given_is_written_once_and_stays(store: TestStore) {
+    let ada = store.user("ada").await;
+    let val = store.val(&ada, "hello", Privacy::Private).await;
+    let request = KeptRequest {
+        method: "POST".into(),
+        url: "http://x/".into(),
+        headers: vec![("a".into(), Some("b".into())), ("cookie".into(), None)],
+        body: "nul \0 and \u{1f600}".into(),
+        base64: false,
+        size: 13,
+    };
+    let given = KeptInput {
+        input: RunInput::Request(request),
+        cut: true,
+    };
+    let (run, other) = (run_of(&val, at(0)), run_of(&val, at(1)));
+    let write = |record: &RunRecord, input: Option<&KeptInput>| RunWrite {
+        record: Arc::new(record.clone()),
+        logs: Vec::new(),
+        input: input.cloned(),
+    };
+    // In one write of three of the same run, two of them at once.
+    let writes = vec![write(&run, Some(&given)), write(&run, None), write(&other, None)];
+    store.write_runs(writes).await.expect("written");
+    store.write_runs(vec![write(&run, None)]).await.expect("written");
+    assert_eq!(
+        store.get_run_input(run.id).await.expect("the input"),
+        Some(given.clone())
+    );
+    assert_eq!(store.get_run(run.id).await.expect("the run"), run);
+    assert_eq!(store.get_run_input(other.id).await.expect("none"), None);
+    store
+        .write_runs(vec![write(&other, Some(&given))])
+        .await
+        .expect("written");
+    let store = store.reopened().await;
+    assert_eq!(
+        store.get_run_input(other.id).await.expect("the input"),
+        Some(given)
+    );
+    store.prune_runs(far_future(), 0).await.expect("pruned");
+    assert_eq!(store.get_run_input(other.id).await.expect("none"), None);
+}
+
 both!(a_run_goes_on_and_its_lines_stay_in_order);
 async fn a_run_goes_on_and_its_lines_stay_in_order(store: TestStore) {
     let ada = store.user("ada").await;
@@ -103,6 +150,7 @@ async fn a_run_goes_on_and_its_lines_stay_in_order(store: TestStore) {
     let write = |record: &RunRecord, text: &str| RunWrite {
         record: Arc::new(record.clone()),
         logs: vec![line(text)],
+        input: None,
     };
     // Twice the same run at once: the last says how it stands.
     store
@@ -141,6 +189,7 @@ async fn many_runs_are_written_at_once(store: TestStore) {
         .map(|n| RunWrite {
             record: Arc::new(run_of(&val, at(n))),
             logs: vec![line(&n.to_string())],
+            input: None,
         })
         .collect();
     let ids: Vec<_> = writes.iter().rev().map(|write| write.record.id).collect();
