@@ -1,6 +1,7 @@
 //! From a val's code to what Deno runs: types and JSX become JavaScript, imports of vals become files beside it, and a
 //! source map leads every stack back to the val's own lines.
 
+mod readdress;
 mod rewrite;
 mod specifier;
 
@@ -20,6 +21,7 @@ use oxc_transformer::{JsxRuntime, TransformOptions, Transformer};
 use tokio::sync::Semaphore;
 
 use crate::{Program, ProgramKey};
+use readdress::Readdress;
 use rewrite::Rewrite;
 pub(crate) use rewrite::{ValImport, import_mark, module_file};
 pub(crate) use specifier::{Specifier, fetch_statement, read_specifier};
@@ -154,12 +156,13 @@ fn uncompiled(url: &str) -> RunError {
     syntax_error(url, 1, 1, "the code could not be compiled")
 }
 
-/// A val's code as JavaScript, for who takes no types: its imports stay as they are.
-pub async fn javascript(code: Arc<str>, url: String) -> Result<String, RunError> {
+/// A val's code as JavaScript, for who takes no types: its imports of vals lead to this instance, which is at `origin`
+/// for whoever asked, and the others stay as they are.
+pub async fn javascript(code: Arc<str>, url: String, origin: String) -> Result<String, RunError> {
     static TURNS: Semaphore = Semaphore::const_new(2);
     let _turn = TURNS.acquire().await;
     let thread_url = url.clone();
-    let made = deeply(code.len(), move || without_types(&code, &thread_url)).await;
+    let made = deeply(code.len(), move || without_types(&code, &thread_url, &origin)).await;
     made.unwrap_or_else(|| Err(uncompiled(&url)))
 }
 
@@ -300,14 +303,22 @@ fn plain<'a>(allocator: &'a Allocator, source: &'a str) -> Result<Ast<'a>, Fault
     }
 }
 
-fn without_types(source: &str, url: &str) -> Result<String, RunError> {
+fn without_types(source: &str, url: &str, origin: &str) -> Result<String, RunError> {
     let allocator = Allocator::default();
-    let program = plain(&allocator, source).map_err(|(offset, message)| {
+    let mut program = plain(&allocator, source).map_err(|(offset, message)| {
         let (line, column) = line_and_column(source, offset);
         syntax_error(url, line, column, &message)
     })?;
     Ok(Codegen::new().build(&program).code)
 }
+    let parsed = url::Url::parse(origin).map(|origin| origin.origin().ascii_serialization());
+    let mut readdress = Readdress {
+        allocator: &allocator,
+        url,
+        origin,
+        hosts: &Vec::from_iter(parsed),
+    };
+    readdress.visit_program(&mut program);
 
 /// The workers' own modules as JavaScript: without types, and otherwise as they are.
 pub(crate) fn strip_types(source: &str) -> Result<String, String> {

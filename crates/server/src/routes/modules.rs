@@ -58,9 +58,8 @@ async fn get_module(State(state): State<AppState>, request: Request) -> ApiResul
 
     if username == standard_library::OWNER {
         let code = standard_library::code(name).ok_or(ApiError::NotFound("module"))?;
-        return form
-            .answer(&code, links.to(&format!("/v/{username}/{file}")), "no-cache")
-            .await;
+        let address = links.to(&format!("/v/{username}/{file}"));
+        return form.answer(&code, address, &links, "no-cache").await;
     }
     user.must_have(VAL_READ)?;
     let latest = state
@@ -80,7 +79,7 @@ async fn get_module(State(state): State<AppState>, request: Request) -> ApiResul
         version => state.store.get_version(latest.id, version).await?,
     };
     let address = format!("{}?v={version}", links.module(&val.owner.username, &val.name));
-    form.answer(&val.code, address, caching(&val)).await
+    form.answer(&val.code, address, &links, caching(&val)).await
 }
 
 /// Any page may import what its visitor may read; who asks, and for what, changes the answer.
@@ -123,11 +122,17 @@ impl Form {
         }
     }
 
-    async fn answer(self, code: &Arc<str>, address: String, caching: &'static str) -> ApiResult<Response> {
+    async fn answer(
+        self,
+        code: &Arc<str>,
+        address: String,
+        links: &Links,
+        caching: &'static str,
+    ) -> ApiResult<Response> {
         let (media_type, code) = match self {
             Self::TypeScript => (media_type(code), code.as_ref().to_owned()),
             Self::JavaScript => {
-                let made = hamlet_runtime::javascript(code.clone(), address).await;
+                let made = hamlet_runtime::javascript(code.clone(), address, links.to("")).await;
                 let code = made.map_err(|error| ApiError::invalid("code", error.stack))?;
                 ("text/javascript; charset=utf-8", code)
             }

@@ -159,7 +159,12 @@ async fn who_asks_decides_between_typescript_and_javascript() {
             "{}",
             module.text()
         );
-        assert!(module.text().contains("https://esm.town/v/std/blob"));
+        assert!(
+            module.text().contains("\"http://hamlet.test/v/std/blob.js\"")
+                && !module.text().contains("esm.town"),
+            "vals are this instance's: {}",
+            module.text()
+        );
         assert_eq!(module.header("content-type"), "text/javascript; charset=utf-8");
         assert_eq!(
             module.header("cache-control"),
@@ -179,6 +184,29 @@ async fn who_asks_decides_between_typescript_and_javascript() {
             .text()
             .contains("async function get")
     );
+}
+
+#[tokio::test]
+async fn javascript_imports_vals_from_this_instance_and_the_rest_from_where_it_is() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let code = "import './near.ts'; export * from 'https://esm.town/v/@bob/tool?v=2';
+        import 'npm:hono@4'; import 'https://esm.sh/preact'; import 'http://hamlet.test/v/bob/other';
+        export const far = () => import('https://esm.town/v/bob/far'), text = 'https://esm.town/v/bob/text';";
+    ada.write_val("word", ValKind::Script, Privacy::Public, code)
+        .await;
+    let answer = app.anonymous().get("/v/ada/word.js?v=0").await;
+    for kept in [
+        "\"http://hamlet.test/v/ada/near.js\"",
+        "\"http://hamlet.test/v/bob/tool.js?v=2\"",
+        "\"npm:hono@4\"",
+        "\"https://esm.sh/preact\"",
+        "\"http://hamlet.test/v/bob/other.js\"",
+        "import(\"http://hamlet.test/v/bob/far.js\")",
+        "\"https://esm.town/v/bob/text\"",
+    ] {
+        assert!(answer.text().contains(kept), "{kept} in {}", answer.text());
+    }
 }
 
 #[tokio::test]
