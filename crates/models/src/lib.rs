@@ -42,7 +42,7 @@ pub use run::{
 pub use run_input::{KeptRequest, RunInput};
 pub use schedule::{NewSchedule, Schedule};
 pub use scope::{InvalidScope, Scope, ScopeAction, ScopeResource, Scopes};
-pub use secret::{Secret, SecretUpdate};
+pub use secret::{LEADING_VARIABLES, Secret, SecretUpdate};
 pub use session::NewSession;
 pub use sqlite::{NewSqlBatch, NewSqlExecution, SqlArgs, SqlMode, SqlResult, SqlStatement};
 pub use timestamp::{InvalidTimestamp, Timestamp};

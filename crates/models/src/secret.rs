@@ -79,6 +79,31 @@ const RESERVED: [&str; 4] = [
     "VALTOWN",
 ];
 
+/// Variables by which the engine is led to other places for modules than the instance says: no val gets them, or it
+/// would reach addresses that no val may reach.
+pub const LEADING_VARIABLES: [&str; 11] = [
+    "HTTP_PROXY",
+    "http_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "NPM_CONFIG_REGISTRY",
+    "npm_config_registry",
+    "JSR_URL",
+];
+
+impl SecretName {
+    /// Why a secret of this name would be of no use, if it would be.
+    pub fn problem(&self) -> Option<&'static str> {
+        LEADING_VARIABLES.contains(&self.as_str()).then_some(
+            "no val gets a variable of this name, which says where modules are fetched from: choose another",
+        )
+    }
+}
+
 pub(crate) fn check_secret_name(text: &str) -> Result<(), InvalidName> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let well_formed = !text.is_empty()
@@ -122,6 +147,17 @@ mod tests {
             &long,
         ] {
             assert!(bad.parse::<SecretName>().is_err(), "{bad:?} must be refused");
+        }
+    }
+
+    #[test]
+    fn what_no_val_would_get_is_a_problem() {
+        let problem = |name: &str| name.parse::<SecretName>().expect("a name").problem();
+        for name in LEADING_VARIABLES {
+            assert!(problem(name).is_some(), "{name}");
+        }
+        for name in ["PROXY", "MY_HTTP_PROXY", "DENO_DIR"] {
+            assert_eq!(problem(name), None, "{name}");
         }
     }
 

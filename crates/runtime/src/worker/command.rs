@@ -7,6 +7,7 @@ use std::{
     process::Stdio,
 };
 
+use hamlet_models::LEADING_VARIABLES;
 use tokio::process::Command;
 
 use crate::{LAUNCH, RuntimeConfig, sandbox::Lock};
@@ -18,11 +19,6 @@ const PRIVATE_ADDRESSES: &str = "127.0.0.0/8,0.0.0.0/8,10.0.0.0/8,100.64.0.0/10,
 
 /// The origin under which vals are known everywhere: a remote module's import of it must not leave the instance.
 const PUBLIC_HOST: &str = "esm.town";
-
-/// Variables by which Deno's own requests for modules are led elsewhere: neither a val nor its author sets them, or they
-/// would lead to addresses that no val reaches.
-const LEADING: &str = "HTTP_PROXY,http_proxy,HTTPS_PROXY,https_proxy,ALL_PROXY,all_proxy,NO_PROXY,no_proxy,\
-                       NPM_CONFIG_REGISTRY,npm_config_registry,JSR_URL";
 
 /// Variables of the host that tell Deno where packages are and whom to trust.
 const PASSED_ON: [&str; 5] = [
@@ -151,7 +147,7 @@ impl Launch {
         match purpose {
             Purpose::Val => command
                 .arg("--allow-env")
-                .arg(format!("--ignore-env={LEADING}"))
+                .arg(format!("--ignore-env={}", LEADING_VARIABLES.join(",")))
                 .arg(format!("--allow-read={}/", dir.display()))
                 .arg(format!("--allow-write={}/", dir.display()))
                 .arg("--allow-net")

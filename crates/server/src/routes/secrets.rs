@@ -57,6 +57,12 @@ async fn set_secret(
     ApiJson(update): ApiJson<SecretUpdate>,
 ) -> ApiResult<Json<Secret>> {
     user.must_have(USER_WRITE)?;
+    ApiError::check(
+        name.problem()
+            .map(|problem| ("name", problem))
+            .into_iter()
+            .collect(),
+    )?;
     if let Some(Some(vals)) = &update.val_ids {
         must_own_all(&state, &user, vals).await?;
     }

@@ -60,6 +60,13 @@ async fn what_is_no_secret_is_refused() {
             .await;
         assert_eq!(refused.problem().code.status(), 400, "{name}");
     }
+    for name in ["HTTPS_PROXY", "no_proxy", "NPM_CONFIG_REGISTRY"] {
+        let refused = ada
+            .put(&format!("/v1/me/secrets/{name}"), &json!({"value": "1"}))
+            .await
+            .refused(ProblemCode::Invalid);
+        assert!(refused.message.contains("no val gets"), "{}", refused.message);
+    }
     let long = "v".repeat(32_769);
     for body in [
         json!({"value": long}),

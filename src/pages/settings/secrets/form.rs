@@ -123,6 +123,9 @@ fn new_name(text: &str, known: &[Secret]) -> Result<SecretName, String> {
         .trim()
         .parse::<SecretName>()
         .map_err(|wrong| sentence(&wrong.to_string()))?;
+    if let Some(problem) = name.problem() {
+        return Err(sentence(problem));
+    }
     if known.iter().any(|secret| secret.name == name) {
         return Err("You have a secret of this name already: change that one.".to_owned());
     }
