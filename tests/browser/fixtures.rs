@@ -103,6 +103,7 @@ pub(crate) fn extended(val: BasicVal) -> ExtendedVal {
         callable: false,
         grants: Default::default(),
         schedule: None,
+        warnings: Vec::new(),
         val,
     }
 }

@@ -186,6 +186,9 @@ pub struct ExtendedVal {
     /// When it runs (ours); scheduled vals only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
+    /// What its author should know of the save that this answers (ours): a sentence for each import that can't be had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// What an extended val has of its own.
@@ -202,6 +205,8 @@ struct OfExtendedVal {
     grants: Scopes,
     #[serde(default)]
     schedule: Option<Schedule>,
+    #[serde(default)]
+    warnings: Vec<String>,
 }
 
 impl From<Both<BasicVal, OfExtendedVal>> for ExtendedVal {
@@ -215,6 +220,7 @@ impl From<Both<BasicVal, OfExtendedVal>> for ExtendedVal {
             callable: own.callable,
             grants: own.grants,
             schedule: own.schedule,
+            warnings: own.warnings,
         }
     }
 }

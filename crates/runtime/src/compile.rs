@@ -24,7 +24,7 @@ use crate::{Program, ProgramKey};
 use readdress::Readdress;
 use rewrite::Rewrite;
 pub(crate) use rewrite::{ValImport, import_mark, module_file};
-pub(crate) use specifier::{Specifier, fetch_statement, read_specifier};
+pub(crate) use specifier::{Package, RemoteImport, Specifier, read_specifier};
 
 /// Before an expression, so that it can be an export: a line of its own, which the source map takes away again.
 const EXPRESSION_START: &str = "export default (\n";
@@ -42,8 +42,8 @@ pub(crate) struct Compiled {
     pub(crate) imports: Vec<ValImport>,
     /// Where each import stands: line and column from 1.
     pub(crate) positions: Vec<(usize, usize)>,
-    /// Statements that import what it imports from elsewhere.
-    pub(crate) remote: Vec<String>,
+    /// What it imports from elsewhere, each once and in order.
+    pub(crate) remote: Vec<RemoteImport>,
     map: SourceMap<'static>,
 }
 
@@ -241,10 +241,12 @@ fn compile_source(
     rewrite.visit_program(&mut program);
     let Rewrite {
         imports,
-        remote,
+        mut remote,
         refused,
         ..
     } = rewrite;
+    remote.sort();
+    remote.dedup();
     if let Some((offset, why)) = refused {
         let (line, column) = place(offset as usize);
         return Err(thrown_at("TypeError", &why, url, line, column));
@@ -309,8 +311,6 @@ fn without_types(source: &str, url: &str, origin: &str) -> Result<String, RunErr
         let (line, column) = line_and_column(source, offset);
         syntax_error(url, line, column, &message)
     })?;
-    Ok(Codegen::new().build(&program).code)
-}
     let parsed = url::Url::parse(origin).map(|origin| origin.origin().ascii_serialization());
     let mut readdress = Readdress {
         allocator: &allocator,
@@ -319,6 +319,8 @@ fn without_types(source: &str, url: &str, origin: &str) -> Result<String, RunErr
         hosts: &Vec::from_iter(parsed),
     };
     readdress.visit_program(&mut program);
+    Ok(Codegen::new().build(&program).code)
+}
 
 /// The workers' own modules as JavaScript: without types, and otherwise as they are.
 pub(crate) fn strip_types(source: &str) -> Result<String, String> {

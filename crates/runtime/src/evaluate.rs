@@ -71,14 +71,17 @@ async fn attempt(
     } else {
         Form::Module
     };
-    let linked = Modules::link(shared, request.modules.clone(), &request.program, form).await;
+    let linked = tokio::select! {
+        linked = Modules::link(shared, request.modules.clone(), &request.program, form) => linked,
+        doom = run.stopped() => return Ok(verdict(shared, run, doom)),
+    };
     let modules = match linked {
         Ok(modules) => Arc::new(modules),
         Err(LinkError::Broken(error)) => return Ok(failed(shared, End::Threw, error)),
         Err(LinkError::Fault(fault)) => return Err(fault),
     };
     let worker = tokio::select! {
-        worker = shared.pool.take() => worker?,
+        worker = modules.worker(&shared.pool) => worker?,
         doom = run.stopped() => return Ok(verdict(shared, run, doom)),
     };
     let entry = tokio::select! {

@@ -19,6 +19,7 @@ mod live_run;
 mod shared;
 
 mod compile;
+mod lock;
 mod modules;
 mod stock;
 
@@ -35,6 +36,7 @@ pub use api::{ApiChannel, Body};
 pub use compile::javascript;
 pub use config::RuntimeConfig;
 pub use error::{BoxError, RuntimeError};
+pub use lock::{ImportLock, Imports};
 pub use outcome::{End, Outcome};
 pub use request::{Input, ModuleSource, Program, ProgramKey, RunEvents, RunRequest, ValReference};
 pub use runtime::{Fetched, Runtime, Stats};

@@ -7,17 +7,21 @@ use std::{
     sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
+use futures_util::future::try_join_all;
 use hamlet_models::RunError;
 use url::Url;
 
 use crate::{
     BoxError, ModuleSource, Program, ProgramKey, RuntimeError, ValReference,
     compile::{
-        Compiled, Compiler, Form, Specifier, fetch_statement, import_mark, module_file, read_specifier,
+        Compiled, Compiler, Form, RemoteImport, Specifier, import_mark, module_file, read_specifier,
         thrown_at,
     },
+    lock::{has_packages, merged},
+    pool::Pool,
     shared::Shared,
     stock::Stock,
+    worker::Worker,
 };
 
 /// Vals that one worker may load.
@@ -41,11 +45,14 @@ pub(crate) struct Modules {
     bootstrap_url: String,
     dir: OnceLock<PathBuf>,
     loaded: RwLock<Vec<Module>>,
+    /// What the worker has to be started with, if what is imported from elsewhere could lead to something else.
+    lock: Option<Arc<str>>,
     /// Held while modules are added, so that one val is loaded once.
     adding: tokio::sync::Mutex<Adding>,
 }
 
 struct Module {
+    key: ProgramKey,
     url: String,
     compiled: Arc<Compiled>,
     /// The files of the vals that it imports, by their marks.
@@ -63,32 +70,71 @@ struct Adding {
 }
 
 impl Modules {
-    /// Compiles a program and all that it imports; nothing is written yet.
+    /// Compiles a program and all that it imports, and has fetched what that imports from elsewhere; nothing is written
+    /// yet.
     pub(crate) async fn link(
         shared: &Shared,
         source: Arc<dyn ModuleSource>,
         program: &Program,
         form: Form,
     ) -> Result<Self, LinkError> {
-        let modules = Self {
+        let mut modules = Self {
             compiler: shared.compiler.clone(),
             stock: shared.stock.clone(),
             source,
             bootstrap_url: dir_url(shared.nursery.launch.bootstrap_dir()),
             dir: OnceLock::new(),
             loaded: RwLock::default(),
+            lock: None,
             adding: tokio::sync::Mutex::default(),
         };
         let mut adding = modules.adding.lock().await;
         modules.add(&mut adding, program, form).await?;
         drop(adding);
+        modules.lock = modules.locked().await?;
         Ok(modules)
     }
 
-    /// Writes the files, and has fetched what they import from elsewhere; gives the address of the program's own.
+    /// Locks and fetches what the modules import from elsewhere; gives the lock that a worker needs, if it needs one.
+    async fn locked(&self) -> Result<Option<Arc<str>>, LinkError> {
+        let importing: Vec<(ProgramKey, String, Arc<Compiled>)> = {
+            let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
+            let remote = loaded.iter().filter(|module| !module.compiled.remote.is_empty());
+            remote
+                .map(|module| (module.key.clone(), module.url.clone(), module.compiled.clone()))
+                .collect()
+        };
+        let locked = importing
+            .iter()
+            .map(|(key, _, compiled)| self.stock.locked(&*self.source, key, &compiled.remote));
+        let locked = try_join_all(locked).await;
+        let locked = locked.map_err(|cause| LinkError::Fault(RuntimeError::Modules(cause)))?;
+        for ((_, url, _), locked) in importing.iter().zip(&locked) {
+            if let Some(changed) = locked.missing.iter().find(|missing| missing.changed) {
+                let why = format!(
+                    "{:?} is no longer what it was when this version was saved, and what is there now was never locked: \
+                     save a version to take it",
+                    changed.specifier
+                );
+                return Err(LinkError::Broken(thrown_at("TypeError", &why, url, 1, 1)));
+            }
+        }
+        let locks: Vec<_> = locked.iter().filter_map(|locked| locked.lock.clone()).collect();
+        Ok(merged(&locks).filter(|lock| has_packages(lock)))
+    }
+
+    /// A worker for these modules.
+    pub(crate) async fn worker(&self, pool: &Arc<Pool>) -> Result<Arc<Worker>, RuntimeError> {
+        match &self.lock {
+            Some(lock) => pool.take_locked(lock).await,
+            None => pool.take().await,
+        }
+    }
+
+    /// Writes the files; gives the address of the program's own.
     pub(crate) async fn install(&self, dir: &Path) -> io::Result<String> {
         let dir = self.dir.get_or_init(|| dir.to_owned());
-        self.write_new(&mut *self.adding.lock().await, dir).await?;
+        self.write_new(&mut *self.adding.lock().await, dir)?;
         Ok(file_url(dir, 0))
     }
 
@@ -102,8 +148,8 @@ impl Modules {
         let reference = match read_specifier(specifier, importer, self.compiler.hosts()) {
             Specifier::Val(reference) => reference,
             Specifier::Direct(text) => {
-                let statement = fetch_statement(&text, None);
-                self.stock.fetch(statement.into_iter().collect()).await;
+                let import = RemoteImport::read(&text, None);
+                self.stock.fetch(import.into_iter().collect()).await;
                 return Ok(text);
             }
             Specifier::Refused(why) => return Err(why),
@@ -133,8 +179,9 @@ impl Modules {
             .dir
             .get()
             .ok_or_else(|| format!("{specifier:?} was imported too early"))?;
+        // The worker goes by the lock that it was started with, and else by what the cache has.
+        self.stock.fetch(self.new_remote(&adding)).await;
         self.write_new(&mut adding, dir)
-            .await
             .map_err(|cause| ours(cause.into()))?;
         Ok(file_url(dir, index))
     }
@@ -226,6 +273,7 @@ impl Modules {
         }
         let index = loaded.len();
         loaded.push(Module {
+            key: program.key.clone(),
             url: program.url.clone(),
             compiled,
             files: Vec::new(),
@@ -241,13 +289,14 @@ impl Modules {
             .map(|module| (module.compiled.clone(), module.url.clone()))
     }
 
-    async fn write_new(&self, adding: &mut Adding, dir: &Path) -> io::Result<()> {
-        let remote = {
-            let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
-            let new = loaded.iter().skip(adding.written);
-            new.flat_map(|module| module.compiled.remote.clone()).collect()
-        };
-        self.stock.fetch(remote).await;
+    /// What the modules that are no files yet import from elsewhere.
+    fn new_remote(&self, adding: &Adding) -> Vec<RemoteImport> {
+        let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
+        let new = loaded.iter().skip(adding.written);
+        new.flat_map(|module| module.compiled.remote.clone()).collect()
+    }
+
+    fn write_new(&self, adding: &mut Adding, dir: &Path) -> io::Result<()> {
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
         for (index, module) in loaded.iter().enumerate().skip(adding.written) {
             let path = dir.join(module_file(index));

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::{
     RuntimeError,
@@ -29,6 +29,8 @@ pub(crate) struct Pool {
     target: usize,
     /// Started at once: more than there are cores would only slow each other down.
     starts_at_once: usize,
+    /// Turns of those that can't be started before it is known for what.
+    turns: Semaphore,
     state: Mutex<State>,
     closed: AtomicBool,
 }
@@ -48,10 +50,12 @@ impl Pool {
             starting: 0,
             last_taken: Instant::now(),
         };
+        let starts_at_once = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         Self {
             nursery,
             target,
-            starts_at_once: std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)),
+            starts_at_once,
+            turns: Semaphore::new(starts_at_once),
             state: Mutex::new(state),
             closed: AtomicBool::new(false),
         }
@@ -85,9 +89,19 @@ impl Pool {
         waiting.await.unwrap_or(Err(RuntimeError::ShuttingDown))
     }
 
+    /// A worker whose imports from elsewhere lead where the lock says. Deno reads a lock at its start, so that none can
+    /// be ready before: it costs a run the time that a blank worker saves it, and reading the registry's lists the less.
+    pub(crate) async fn take_locked(&self, lock: &str) -> Handed {
+        let _turn = self.turns.acquire().await;
+        if self.closed.load(Ordering::Acquire) {
+            return Err(RuntimeError::ShuttingDown);
+        }
+        Worker::start(&self.nursery, Some(lock)).await
+    }
+
     /// Starts the first worker, and the others once it is known that they can be.
     pub(crate) async fn prove(self: &Arc<Self>) -> Result<(), RuntimeError> {
-        let worker = Worker::start(&self.nursery).await?;
+        let worker = Worker::start(&self.nursery, None).await?;
         self.state().ready.push_back(worker);
         self.start_missing();
         Ok(())
@@ -123,7 +137,7 @@ impl Pool {
     }
 
     async fn start_one(self: Arc<Self>) {
-        let mut handed = Worker::start(&self.nursery).await;
+        let mut handed = Worker::start(&self.nursery, None).await;
         let failed = handed.is_err();
         {
             let mut state = self.state();

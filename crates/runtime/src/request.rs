@@ -2,12 +2,12 @@
 
 use std::{fmt, sync::Arc};
 
-use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, future::BoxFuture};
 use hamlet_models::{LogLine, RunId, Timestamp, ValId, ValKind, VersionNumber};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{BoxError, Outcome};
+use crate::{BoxError, ImportLock, Outcome};
 
 /// One run, whatever starts it.
 #[derive(Clone)]
@@ -95,6 +95,20 @@ pub trait ModuleSource: Send + Sync {
     /// The val that `reference` names; `None` if there is none that the one who asks may read. An error is our own
     /// fault and fails the run as such.
     fn module<'a>(&'a self, reference: &'a ValReference) -> BoxFuture<'a, Result<Option<Program>, BoxError>>;
+
+    /// What the imports of a program from elsewhere were locked to; `None` if they never were.
+    fn lock<'a>(&'a self, _program: &'a ProgramKey) -> BoxFuture<'a, Result<Option<ImportLock>, BoxError>> {
+        async { Ok(None) }.boxed()
+    }
+
+    /// Keeps what they were locked to, unless a complete lock is kept already; gives the one that is in force.
+    fn keep_lock<'a>(
+        &'a self,
+        _program: &'a ProgramKey,
+        lock: ImportLock,
+    ) -> BoxFuture<'a, Result<ImportLock, BoxError>> {
+        async { Ok(lock) }.boxed()
+    }
 }
 
 /// Who hears of what a run does. Called from the tasks that serve workers: must not block, and must not call the

@@ -5,9 +5,12 @@ use std::{sync::Arc, time::Duration};
 use hamlet_models::RunId;
 
 use crate::{
-    ApiChannel, Body, Finding, Input, Outcome, RunRequest, RuntimeConfig, RuntimeError, evaluate, http_val,
-    monitor, sandbox, setup,
+    ApiChannel, Body, Finding, Imports, Input, ModuleSource, Outcome, Program, RunRequest, RuntimeConfig,
+    RuntimeError,
+    compile::Form,
+    evaluate, http_val, monitor, sandbox, setup,
     shared::Shared,
+    stock::Missing,
     system,
     worker::{Doom, Duty, Launch, Nursery},
 };
@@ -117,6 +120,36 @@ impl Runtime {
         http: http::Request<Body>,
     ) -> Result<Fetched, RuntimeError> {
         http_val::fetch(&self.shared, request, http).await
+    }
+
+    /// What a program imports from elsewhere; nothing if it imports nothing from there, or is no code.
+    pub async fn imports(&self, program: &Program) -> Option<Imports> {
+        let compiled = self.shared.compiler.compile(program, Form::Module).await.ok()?;
+        (!compiled.remote.is_empty()).then(|| Imports {
+            program: program.key.clone(),
+            known: self.shared.stock.knows(&compiled.remote),
+            compiled,
+        })
+    }
+
+    /// Locks what a program imports from elsewhere to what there is now, if it isn't locked yet, and fetches it; nothing
+    /// of it is run. Answers a sentence for each import that can't be had: the first run tries those again.
+    pub async fn lock(
+        &self,
+        imports: &Imports,
+        source: &dyn ModuleSource,
+    ) -> Result<Vec<String>, RuntimeError> {
+        let Imports {
+            program, compiled, ..
+        } = imports;
+        let stock = &self.shared.stock;
+        let locked = stock.locked_at_leisure(source, program, &compiled.remote).await;
+        let locked = locked.map_err(RuntimeError::Modules)?;
+        let sentence = |missing: &Missing| {
+            let Missing { specifier, why, .. } = missing;
+            format!("{specifier:?} could not be had, and is tried again when the val runs: {why}")
+        };
+        Ok(locked.missing.iter().map(sentence).collect())
     }
 
     /// Ends a run that goes on or waits; `false` if there is none of that id.

@@ -1,122 +1,212 @@
-//! The cache of remote modules, which all workers read and none may change: what a val imports is fetched into it by a
-//! process that runs nothing of what it fetches.
+//! The cache of remote modules, which all workers read and none may change, and what programs were locked to of it.
+
+mod fetch;
 
 use std::{
-    collections::HashSet,
-    fs, io,
-    os::unix::fs::DirBuilderExt,
+    collections::HashMap,
     path::PathBuf,
-    process::Stdio,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
 };
 
+use moka::future::Cache;
 use tokio::sync::Semaphore;
 
-use crate::{
-    remove::remove_folder,
-    worker::{Launch, Purpose},
-};
+use crate::{BoxError, ImportLock, ModuleSource, ProgramKey, compile::RemoteImport, worker::Launch};
+use fetch::Fetcher;
+pub(crate) use fetch::Missing;
 
-/// Processes that fetch at once.
-const TURNS: usize = 4;
-/// How long one may take.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Imports that are known to be in the cache; beyond it all are looked at again.
+/// How many bytes of locks are kept at hand.
+const LOCK_BYTES: u64 = 32 << 20;
+/// Imports that are known to have been had; beyond it all are looked at again.
 const MOST_KNOWN: usize = 100_000;
+/// Programs that are locked at once without being run: runs come first.
+const SAVES_AT_ONCE: usize = 2;
 
-/// Sees to it that modules are in the cache before a worker needs them.
+/// Sees to it that modules are in the cache before a worker needs them, and that what was chosen once stays chosen.
 pub(crate) struct Stock {
-    launch: Launch,
-    folder: PathBuf,
-    /// Import statements whose modules are there, with all that those import.
-    known: Mutex<HashSet<String>>,
-    turns: Semaphore,
-    next: AtomicU64,
+    fetcher: Fetcher,
+    /// What programs are locked to, where all of it is in the cache.
+    locks: Cache<LockKey, Arc<Locked>>,
+    /// Imports that were had without a lock, and in which round: what a registry has newly told may lead them to what
+    /// isn't there.
+    known: Mutex<HashMap<RemoteImport, u64>>,
+    /// Counts how often registries were asked.
+    round: AtomicU64,
+    saves: Semaphore,
+}
+
+/// What a program's imports from elsewhere came to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Locked {
+    /// The lock, if any of it could be had.
+    pub(crate) lock: Option<Arc<str>>,
+    /// What is not there now.
+    pub(crate) missing: Vec<Missing>,
+}
+
+/// Whose lock it is.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum LockKey {
+    Program(ProgramKey),
+    /// Code that is kept nowhere shares what it imports with all that import the same.
+    Imports(Vec<RemoteImport>),
+}
+
+/// What is not kept at hand.
+enum Unfit {
+    Incomplete(Arc<Locked>),
+    Fault(BoxError),
 }
 
 impl Stock {
     /// `folder` is there already, for this alone.
     pub(crate) fn new(launch: Launch, folder: PathBuf) -> Self {
+        let locks = Cache::builder()
+            .max_capacity(LOCK_BYTES)
+            .weigher(|_: &LockKey, locked: &Arc<Locked>| {
+                let size = locked.lock.as_ref().map_or(0, |lock| lock.len()) + 512;
+                u32::try_from(size).unwrap_or(u32::MAX)
+            })
+            .build();
         Self {
-            launch,
-            folder,
+            fetcher: Fetcher::new(launch, folder),
+            locks,
             known: Mutex::default(),
-            turns: Semaphore::new(TURNS),
-            next: AtomicU64::new(0),
+            round: AtomicU64::new(0),
+            saves: Semaphore::new(SAVES_AT_ONCE),
         }
     }
 
-    /// Fetches what these import statements ask for and is not there yet. What can't be had is left to the worker,
-    /// whose import then fails with Deno's own words.
-    pub(crate) async fn fetch(&self, statements: Vec<String>) {
-        let missing = self.missing(statements);
-        if missing.is_empty() {
-            return;
-        }
-        let Ok(_turn) = self.turns.acquire().await else {
-            return;
+    /// What a program's imports are locked to, all of it fetched: locked now, if it wasn't yet.
+    pub(crate) async fn locked(
+        &self,
+        source: &dyn ModuleSource,
+        program: &ProgramKey,
+        imports: &[RemoteImport],
+    ) -> Result<Arc<Locked>, BoxError> {
+        let key = match program {
+            ProgramKey::Version(..) => LockKey::Program(program.clone()),
+            ProgramKey::Code(_) => LockKey::Imports(imports.to_vec()),
         };
-        // Another run may have fetched it meanwhile.
-        let missing = self.missing(missing);
-        if missing.is_empty() || self.fetch_now(&missing).await || missing.len() == 1 {
+        let make = async {
+            let locked = self.lock(source, program, imports).await;
+            let locked = Arc::new(locked.map_err(Unfit::Fault)?);
+            if locked.missing.is_empty() {
+                Ok(locked)
+            } else {
+                Err(Unfit::Incomplete(locked))
+            }
+        };
+        self.locks
+            .try_get_with(key, make)
+            .await
+            .or_else(|unfit| match &*unfit {
+                Unfit::Incomplete(locked) => Ok(locked.clone()),
+                Unfit::Fault(cause) => Err(cause.to_string().into()),
+            })
+    }
+
+    /// As [`Stock::locked`], for a program that nobody waits to run.
+    pub(crate) async fn locked_at_leisure(
+        &self,
+        source: &dyn ModuleSource,
+        program: &ProgramKey,
+        imports: &[RemoteImport],
+    ) -> Result<Arc<Locked>, BoxError> {
+        let _turn = self.saves.acquire().await?;
+        self.locked(source, program, imports).await
+    }
+
+    async fn lock(
+        &self,
+        source: &dyn ModuleSource,
+        program: &ProgramKey,
+        imports: &[RemoteImport],
+    ) -> Result<Locked, BoxError> {
+        let kept = source.lock(program).await?;
+        if kept.is_none() {
+            self.round.fetch_add(1, Ordering::AcqRel);
+        }
+        let text = kept.as_ref().map(|kept| &*kept.text);
+        let fetched = self.fetcher.fetch(imports, text).await?;
+        let was_had = |import: &&RemoteImport| {
+            let missing = |missing: &Missing| missing.specifier == import.specifier;
+            !fetched.missing.iter().any(missing)
+        };
+        // Without this lock it may lead to what isn't there: only that it can be had is known.
+        self.note(imports.iter().filter(was_had), u64::MAX);
+        let made = match (kept, fetched.lock) {
+            (Some(kept), _) if kept.complete => {
+                return Ok(Locked {
+                    lock: Some(kept.text),
+                    missing: fetched.missing,
+                });
+            }
+            (_, Some(lock)) => Arc::from(lock),
+            (kept, None) => {
+                return Ok(Locked {
+                    lock: kept.map(|kept| kept.text),
+                    missing: fetched.missing,
+                });
+            }
+        };
+        let complete = fetched.missing.is_empty();
+        let lock = ImportLock {
+            text: Arc::clone(&made),
+            complete,
+        };
+        let in_force = source.keep_lock(program, lock).await?.text;
+        let missing = if in_force == made {
+            fetched.missing
+        } else {
+            // Another server was first.
+            self.fetcher.fetch(imports, Some(&in_force)).await?.missing
+        };
+        Ok(Locked {
+            lock: Some(in_force),
+            missing,
+        })
+    }
+
+    /// Whether all of it was had before, be it in another version.
+    pub(crate) fn knows(&self, imports: &[RemoteImport]) -> bool {
+        let known = self.known();
+        imports.iter().all(|import| known.contains_key(import))
+    }
+
+    /// Fetches what an import that only shows at run time asks for. What can't be had is left to the worker, whose
+    /// import then fails with Deno's own words.
+    pub(crate) async fn fetch(&self, mut imports: Vec<RemoteImport>) {
+        let round = self.round.load(Ordering::Acquire);
+        {
+            let known = self.known();
+            imports.retain(|import| known.get(import) != Some(&round));
+        }
+        if imports.is_empty() {
             return;
         }
-        // One that can't be had must not keep the others from being fetched.
-        for statement in missing {
-            self.fetch_now(&[statement]).await;
+        match self.fetcher.fetch(&imports, Some(NO_LOCK)).await {
+            Ok(fetched) if fetched.missing.is_empty() => self.note(imports.iter(), round),
+            Ok(_) => {}
+            Err(cause) => tracing::error!(%cause, "remote modules could not be fetched"),
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashSet<String>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<RemoteImport, u64>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn missing(&self, mut statements: Vec<String>) -> Vec<String> {
-        let known = self.known();
-        statements.retain(|statement| !known.contains(statement));
-        statements
-    }
-
-    /// Says whether all of it is there now.
-    async fn fetch_now(&self, statements: &[String]) -> bool {
-        let folder = self
-            .folder
-            .join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
-        let fetched = self.fetch_from(&folder, statements).await;
-        // What is left is removed at the next start.
-        let _ = remove_folder(&folder);
-        match fetched {
-            Ok(true) => {
-                let mut known = self.known();
-                if known.len() > MOST_KNOWN {
-                    known.clear();
-                }
-                known.extend(statements.iter().cloned());
-                true
-            }
-            Ok(false) => false,
-            Err(cause) => {
-                tracing::error!(%cause, "remote modules could not be fetched");
-                false
-            }
+    fn note<'a>(&self, imports: impl Iterator<Item = &'a RemoteImport>, round: u64) {
+        let mut known = self.known();
+        if known.len() > MOST_KNOWN {
+            known.clear();
         }
-    }
-
-    async fn fetch_from(&self, folder: &PathBuf, statements: &[String]) -> io::Result<bool> {
-        fs::DirBuilder::new().mode(0o700).create(folder)?;
-        let module = folder.join("imports.mjs");
-        fs::write(&module, statements.join("\n"))?;
-        let lock = self.launch.lock_to_fetch(folder);
-        let mut command =
-            self.launch
-                .command(&lock, &Purpose::Fetch(module), Stdio::null(), Stdio::null())?;
-        match tokio::time::timeout(PATIENCE, command.status()).await {
-            Ok(status) => Ok(status?.success()),
-            Err(_) => Ok(false),
-        }
+        known.extend(imports.map(|import| (import.clone(), round)));
     }
 }
+
+/// Says nothing of any import, and asks no registry.
+const NO_LOCK: &str = r#"{"version":"5"}"#;

@@ -30,7 +30,7 @@ use tokio::{
 };
 
 pub(crate) use self::{
-    command::{Launch, Purpose},
+    command::{LOCK_FILE, Launch, Purpose},
     ending::{Doom, Exit, FILES_MB, error},
     frames::{ApiAddress, Job, Report, Thrown},
     nursery::Nursery,

@@ -158,6 +158,7 @@ impl Links {
             callable: val.callable,
             grants: val.grants,
             schedule: val.schedule.as_ref().map(schedule),
+            warnings: Vec::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The one place where vals are run: by whom, with what environment, and how it is recorded.
 
 mod environment;
+mod imports;
 mod modules;
 mod page_request;
 

@@ -12,7 +12,7 @@ use oxc_ast_visit::{VisitMut, walk_mut};
 use oxc_span::SPAN;
 use oxc_str::Str;
 
-use super::specifier::{Specifier, fetch_statement, read_specifier};
+use super::specifier::{RemoteImport, Specifier, read_specifier};
 use crate::ValReference;
 
 /// The name under which the worker offers imports at run time.
@@ -48,8 +48,8 @@ pub(crate) struct Rewrite<'a, 'c> {
     hosts: &'c [String],
     /// The vals that it imports, in order.
     pub(crate) imports: Vec<ValImport>,
-    /// Statements that import what is not of this instance.
-    pub(crate) remote: Vec<String>,
+    /// What it imports that is not of this instance.
+    pub(crate) remote: Vec<RemoteImport>,
     /// The first import that no val may have: where, and why.
     pub(crate) refused: Option<(u32, String)>,
 }
@@ -85,7 +85,7 @@ impl<'a, 'c> Rewrite<'a, 'c> {
             }
             Specifier::Direct(text) => {
                 self.remote
-                    .extend(fetch_statement(&text, attributes.and_then(type_attribute)));
+                    .extend(RemoteImport::read(&text, attributes.and_then(type_attribute)));
                 if text != literal.value.as_str() {
                     self.set(literal, &text);
                 }
@@ -114,7 +114,7 @@ impl<'a, 'c> Rewrite<'a, 'c> {
                 Some(Expression::StringLiteral(kind)) => Some(kind.value.as_str()),
                 _ => None,
             };
-            self.remote.extend(fetch_statement(text, kind));
+            self.remote.extend(RemoteImport::read(text, kind));
         }
         direct
     }

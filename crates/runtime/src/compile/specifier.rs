@@ -7,6 +7,8 @@ use crate::ValReference;
 
 /// The address under which vals of every instance are known.
 const PUBLIC_ORIGIN: &str = "https://esm.town";
+/// Where the packages of `jsr:` are.
+const JSR: &str = "https://jsr.io";
 
 /// What an import asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,17 +42,81 @@ pub(crate) fn read_specifier(text: &str, importer: &str, hosts: &[String]) -> Sp
     }
 }
 
-/// The statement that imports a module by this specifier, if it is one that Deno would fetch; `kind` is its `type`
-/// attribute.
-pub(crate) fn fetch_statement(specifier: &str, kind: Option<&str>) -> Option<String> {
-    let remote = ["npm:", "jsr:", "http:", "https:"];
-    remote
-        .iter()
-        .any(|scheme| specifier.starts_with(scheme))
-        .then(|| {
-            let attribute = kind.map_or_else(String::new, |kind| format!(" with {{ type: {kind:?} }}"));
-            format!("import {}{attribute};", serde_json::Value::from(specifier))
+/// An import of what is not of this instance and Deno has to fetch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct RemoteImport {
+    /// As it stands in the code.
+    pub(crate) specifier: String,
+    /// Its `type` attribute.
+    kind: Option<String>,
+}
+
+/// A package of a registry, as an import asks for it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Package<'a> {
+    /// Scheme, name and range, without a path in the package.
+    pub(crate) request: &'a str,
+    /// Its name alone.
+    name: &'a str,
+}
+
+impl RemoteImport {
+    /// Of an import by this specifier and `type` attribute, if it is one that Deno would fetch.
+    pub(crate) fn read(specifier: &str, kind: Option<&str>) -> Option<Self> {
+        let remote = ["npm:", "jsr:", "http:", "https:"];
+        let is_remote = remote.iter().any(|scheme| specifier.starts_with(scheme));
+        is_remote.then(|| Self {
+            specifier: specifier.to_owned(),
+            kind: kind.map(str::to_owned),
         })
+    }
+
+    /// A statement that imports it for its effects.
+    pub(crate) fn statement(&self) -> String {
+        let kind = self.kind.as_ref();
+        let attribute = kind.map_or_else(String::new, |kind| {
+            format!(" with {{ type: {} }}", serde_json::Value::from(kind.as_str()))
+        });
+        format!(
+            "import {}{attribute};",
+            serde_json::Value::from(self.specifier.as_str())
+        )
+    }
+
+    /// The package that it asks for, if it is one of a registry with a name that could be one.
+    pub(crate) fn package(&self) -> Option<Package<'_>> {
+        let rest = self.specifier.strip_prefix("npm:");
+        let rest = rest.or_else(|| self.specifier.strip_prefix("jsr:"))?;
+        let rest = rest.strip_prefix('/').unwrap_or(rest);
+        let scope = match rest.starts_with('@') {
+            true => rest.find('/')? + 1,
+            false => 0,
+        };
+        let name_len = rest[scope..]
+            .find(['@', '/'])
+            .map_or(rest.len(), |end| scope + end);
+        let (name, range) = rest.split_at(name_len);
+        let range_len = match range.starts_with('@') {
+            true => range.find('/').unwrap_or(range.len()),
+            false => 0,
+        };
+        let end = self.specifier.len() - rest.len() + name_len + range_len;
+        let plain = |c: char| c.is_ascii_alphanumeric() || "@/-_.~".contains(c);
+        (name.len() > scope && name.chars().all(plain)).then(|| Package {
+            request: &self.specifier[..end],
+            name,
+        })
+    }
+}
+
+impl Package<'_> {
+    /// What names, for Deno, the list of its versions.
+    pub(crate) fn versions(&self) -> String {
+        match self.request.starts_with("npm:") {
+            true => format!("npm:{}", self.name),
+            false => format!("{JSR}/{}/meta.json", self.name),
+        }
+    }
 }
 
 fn read_address(url: &Url, text: &str, relative: bool, hosts: &[String]) -> Specifier {
@@ -133,18 +199,56 @@ mod tests {
         }
     }
 
+    fn remote(specifier: &str, kind: Option<&str>) -> RemoteImport {
+        RemoteImport::read(specifier, kind).expect("an import from elsewhere")
+    }
+
     #[test]
     fn what_comes_from_elsewhere_is_fetched_before() {
+        assert_eq!(remote("npm:hono@4", None).statement(), "import \"npm:hono@4\";");
         assert_eq!(
-            fetch_statement("npm:hono@4", None).as_deref(),
-            Some("import \"npm:hono@4\";")
-        );
-        assert_eq!(
-            fetch_statement("https://a.test/\"b\".json", Some("json")).as_deref(),
-            Some("import \"https://a.test/\\\"b\\\".json\" with { type: \"json\" };")
+            remote("https://a.test/\"b\".json", Some("json")).statement(),
+            "import \"https://a.test/\\\"b\\\".json\" with { type: \"json\" };"
         );
         for own in ["node:fs", "data:text/javascript,1", "fs"] {
-            assert_eq!(fetch_statement(own, None), None);
+            assert_eq!(RemoteImport::read(own, None), None);
+        }
+    }
+
+    #[test]
+    fn a_package_is_named_without_the_path_in_it() {
+        let npm = [
+            ("npm:hono", "npm:hono", "npm:hono"),
+            ("npm:hono@^4/jsx", "npm:hono@^4", "npm:hono"),
+            ("npm:/hono/jsx", "npm:/hono", "npm:hono"),
+            (
+                "npm:@scope/name@1.x/a/b",
+                "npm:@scope/name@1.x",
+                "npm:@scope/name",
+            ),
+            (
+                "jsr:@std/path@1/posix",
+                "jsr:@std/path@1",
+                "https://jsr.io/@std/path/meta.json",
+            ),
+        ];
+        for (specifier, request, versions) in npm {
+            let import = remote(specifier, None);
+            let package = import.package().expect("a package");
+            assert_eq!(
+                (package.request, package.versions()),
+                (request, versions.to_owned())
+            );
+        }
+        for none in [
+            "https://a.test/b",
+            "npm:",
+            "npm:@scope",
+            "npm:@scope/",
+            "npm:a,b",
+            "npm:@1",
+        ] {
+            assert_eq!(remote(none, None).package(), None, "{none}");
         }
     }
 

@@ -38,6 +38,9 @@ const PROXIES: [&str; 6] = [
     "no_proxy",
 ];
 
+/// What a lock of imports is named in the folder of the process that follows it.
+pub(crate) const LOCK_FILE: &str = "deno.lock";
+
 fn environment(names: &[&'static str]) -> Vec<(&'static str, OsString)> {
     names
         .iter()
@@ -47,12 +50,22 @@ fn environment(names: &[&'static str]) -> Vec<(&'static str, OsString)> {
 
 /// What Deno is started for.
 pub(crate) enum Purpose {
-    /// To run a val, with what vals may do.
-    Val,
-    /// To fetch what this module imports; nothing of it is run.
+    /// To run a val, with what vals may do; `locked` if the process finds a lock of what it imports in its folder.
+    Val { locked: bool },
+    /// To fetch what this module imports, as the lock in its folder says; nothing of it is run.
     Fetch(PathBuf),
+    /// To choose versions of what the project in its folder imports, of those that there are now, and write the lock;
+    /// `asked` are the packages whose lists are asked for again.
+    Resolve { asked: String },
     /// To run this module, allowed everything: to see what the lock refuses by itself.
     Trial(PathBuf),
+}
+
+impl Purpose {
+    /// Whether code is run.
+    fn runs(&self) -> bool {
+        matches!(self, Self::Val { .. } | Self::Trial(_))
+    }
 }
 
 /// What starts a worker, but for its folder.
@@ -130,22 +143,33 @@ impl Launch {
             .arg(serde_json::to_string(lock)?)
             .args(match purpose {
                 Purpose::Fetch(_) => ["cache", "--quiet"],
-                Purpose::Val | Purpose::Trial(_) => ["run", "--no-prompt"],
+                Purpose::Resolve { .. } => ["install", "--quiet"],
+                Purpose::Val { .. } | Purpose::Trial(_) => ["run", "--no-prompt"],
             })
-            .args(["--no-config", "--no-lock", "--node-modules-dir=none"]);
-        if !matches!(purpose, Purpose::Fetch(_)) {
+            .arg("--node-modules-dir=none")
+            .arg(match purpose {
+                Purpose::Val { locked: false } | Purpose::Trial(_) => "--no-lock".to_owned(),
+                Purpose::Val { locked: true } | Purpose::Fetch(_) | Purpose::Resolve { .. } => {
+                    format!("--lock={}", dir.join(LOCK_FILE).display())
+                }
+            })
+            .arg(match purpose {
+                Purpose::Resolve { .. } => format!("--config={}", dir.join("deno.json").display()),
+                Purpose::Val { .. } | Purpose::Fetch(_) | Purpose::Trial(_) => "--no-config".to_owned(),
+            });
+        if purpose.runs() {
             // A request's signal tells that the client left, and not that it was answered.
             command
                 .args(["--no-code-cache", "--unstable-no-legacy-abort"])
                 .arg(format!("--v8-flags=--max-old-space-size={}", self.heap_mb));
         }
-        if !matches!(purpose, Purpose::Trial(_)) {
+        if matches!(purpose, Purpose::Val { .. } | Purpose::Fetch(_)) {
             command
                 .arg("--allow-import")
                 .arg(format!("--deny-import={PRIVATE_ADDRESSES},{PUBLIC_HOST}"));
         }
         match purpose {
-            Purpose::Val => command
+            Purpose::Val { .. } => command
                 .arg("--allow-env")
                 .arg(format!("--ignore-env={}", LEADING_VARIABLES.join(",")))
                 .arg(format!("--allow-read={}/", dir.display()))
@@ -154,6 +178,7 @@ impl Launch {
                 .arg(format!("--deny-net={PRIVATE_ADDRESSES}"))
                 .arg(&self.bootstrap),
             Purpose::Fetch(module) => command.arg(module),
+            Purpose::Resolve { asked } => command.arg("--lockfile-only").arg(format!("--reload={asked}")),
             Purpose::Trial(module) => command.arg("--allow-all").arg(module),
         };
         command
@@ -169,7 +194,7 @@ impl Launch {
             .process_group(0)
             .kill_on_drop(true);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        if let Purpose::Fetch(_) = purpose {
+        if !purpose.runs() {
             // Vals have no way out but their own; what the host fetches goes the host's.
             command.envs(environment(&PROXIES));
         }

@@ -22,7 +22,7 @@ use nix::{
 use tokio::{net::UnixListener, sync::watch};
 use uuid::Uuid;
 
-use super::{Duty, Nursery, Purpose, Worker, pipe::Pipe};
+use super::{Duty, LOCK_FILE, Nursery, Purpose, Worker, pipe::Pipe};
 use crate::{RuntimeError, remove::remove_folder};
 
 /// How long Deno may take until it is ready for a job; a machine under load is slow, a broken Deno never gets there.
@@ -31,12 +31,13 @@ const START_LIMIT: Duration = Duration::from_secs(20);
 const LONGEST_RAW_LINE: usize = 16 << 10;
 
 impl Worker {
-    /// Starts a process and waits until it is ready for its job.
-    pub(crate) async fn start(nursery: &Arc<Nursery>) -> Result<Arc<Self>, RuntimeError> {
+    /// Starts a process and waits until it is ready for its job. With a `lock`, its imports from elsewhere lead where
+    /// that says.
+    pub(crate) async fn start(nursery: &Arc<Nursery>, lock: Option<&str>) -> Result<Arc<Self>, RuntimeError> {
         let number = nursery.next.fetch_add(1, Ordering::Relaxed);
         let dir = nursery.work_dir.join(number.to_string());
         fs::DirBuilder::new().mode(0o700).create(&dir)?;
-        let started = Self::start_in(nursery, number, dir.clone()).await;
+        let started = Self::start_in(nursery, number, dir.clone(), lock).await;
         if started.is_err() {
             // Nobody else knows of it yet.
             let _ = remove_folder(&dir);
@@ -44,7 +45,15 @@ impl Worker {
         started
     }
 
-    async fn start_in(nursery: &Arc<Nursery>, number: u64, dir: PathBuf) -> Result<Arc<Self>, RuntimeError> {
+    async fn start_in(
+        nursery: &Arc<Nursery>,
+        number: u64,
+        dir: PathBuf,
+        imports: Option<&str>,
+    ) -> Result<Arc<Self>, RuntimeError> {
+        if let Some(imports) = imports {
+            fs::write(dir.join(LOCK_FILE), imports)?;
+        }
         let listener = UnixListener::bind(dir.join("socket"))?;
         mkfifo(&dir.join("pipe"), Mode::S_IRUSR | Mode::S_IWUSR).map_err(io::Error::from)?;
         let frames = open_pipe(&dir.join("pipe"))?;
@@ -60,9 +69,12 @@ impl Worker {
             .map(|groups| groups.make(number))
             .transpose()?;
         let lock = nursery.launch.lock(&dir, cgroup.as_deref());
+        let purpose = Purpose::Val {
+            locked: imports.is_some(),
+        };
         let mut child = nursery
             .launch
-            .command(&lock, &Purpose::Val, stdout_end.into(), stderr_end.into())?
+            .command(&lock, &purpose, stdout_end.into(), stderr_end.into())?
             .spawn()
             .map_err(|cause| RuntimeError::Deno(format!("Deno could not be started: {cause}")))?;
         let pid = child
@@ -88,6 +100,10 @@ impl Worker {
         // Their names are gone before a val runs, so that it can't open them a second time.
         fs::remove_file(dir.join("socket"))?;
         fs::remove_file(dir.join("pipe"))?;
+        if imports.is_some() {
+            // Deno has read it, and the folder is the val's.
+            fs::remove_file(dir.join(LOCK_FILE))?;
+        }
 
         let secret = Uuid::new_v4().simple().to_string();
         let failure_header = format!("hamlet-failure-{}", Uuid::new_v4().simple());

@@ -1,11 +1,13 @@
 //! Vals: making, reading, changing, listing and deleting them.
 
+use std::sync::Arc;
+
 use axum::{Json, extract::State, http::StatusCode};
 use hamlet_models::{
     ExtendedVal, NewSchedule, NewVal, Page, PageLinks, PageQuery, Privacy, PutVal, Timestamp, UserId,
     ValFilter, ValId, ValUpdate,
 };
-use hamlet_store::{Ticks, ValScope};
+use hamlet_store::{Ticks, ValRecord, ValScope};
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -39,7 +41,7 @@ async fn create_val(
     user.must_have(VAL_WRITE)?;
     check_schedule(new.schedule.as_ref())?;
     let val = state.store.create_val(user.id(), &new).await?;
-    Ok(ValAnswer(links.extended_val(&val)))
+    Ok(saved(&state, &links, &val).await)
 }
 
 /// Saves a val by its name: makes it if there is none of that name, else saves a new version of it.
@@ -53,7 +55,15 @@ async fn put_val(
 ) -> ApiResult<ValAnswer> {
     user.must_have(VAL_WRITE)?;
     let val = state.store.put_val(user.id(), &put).await?;
-    Ok(ValAnswer(links.extended_val(&val)))
+    Ok(saved(&state, &links, &val).await)
+}
+
+/// The answer to a save, which is on disk already whatever becomes of what it imports.
+async fn saved(state: &AppState, links: &Links, val: &Arc<ValRecord>) -> ValAnswer {
+    ValAnswer(ExtendedVal {
+        warnings: state.runs.lock_imports(val).await,
+        ..links.extended_val(val)
+    })
 }
 
 /// A place in the list of all vals, and which of them to list.

@@ -80,7 +80,11 @@ async fn create_version(
     } else {
         StatusCode::OK
     };
-    Ok((status, ValAnswer(links.extended_val(&saved.val))).into_response())
+    let mut val = links.extended_val(&saved.val);
+    if saved.created {
+        val.warnings = state.runs.lock_imports(&saved.val).await;
+    }
+    Ok((status, ValAnswer(val)).into_response())
 }
 
 /// A val as of one version.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt, future::BoxFuture};
 use hamlet_models::{Privacy, UserId, ValId};
-use hamlet_runtime::{BoxError, ModuleSource, Program, ProgramKey, ValReference};
-use hamlet_store::{Store, StoreError, ValRecord};
+use hamlet_runtime::{BoxError, ImportLock, ModuleSource, Program, ProgramKey, ValReference};
+use hamlet_store::{LockRecord, Store, StoreError, ValRecord};
 
 use crate::{present::Links, standard_library};
 
@@ -44,6 +44,37 @@ impl ModuleSource for AuthorModules {
         self.find(reference)
             .map(|found| found.map_err(Into::into))
             .boxed()
+    }
+
+    fn lock<'a>(&'a self, program: &'a ProgramKey) -> BoxFuture<'a, Result<Option<ImportLock>, BoxError>> {
+        let ProgramKey::Version(id, version) = program else {
+            return async { Ok(None) }.boxed();
+        };
+        let kept = self.store.version_lock(*id, *version);
+        kept.map(|kept| Ok(kept?.map(import_lock))).boxed()
+    }
+
+    fn keep_lock<'a>(
+        &'a self,
+        program: &'a ProgramKey,
+        lock: ImportLock,
+    ) -> BoxFuture<'a, Result<ImportLock, BoxError>> {
+        let ProgramKey::Version(id, version) = program else {
+            return async { Ok(lock) }.boxed();
+        };
+        let record = LockRecord {
+            text: lock.text.to_string(),
+            complete: lock.complete,
+        };
+        let kept = self.store.keep_version_lock(*id, *version, record);
+        kept.map(|kept| Ok(import_lock(kept?))).boxed()
+    }
+}
+
+fn import_lock(record: LockRecord) -> ImportLock {
+    ImportLock {
+        text: record.text.into(),
+        complete: record.complete,
     }
 }
 

@@ -159,7 +159,7 @@ impl RunningServer {
     }
 
     /// Tells it to end, waits for it, and answers what it printed since it was ready.
-    async fn end(mut self) -> String {
+    pub(crate) async fn end(mut self) -> String {
         let id = self.child.id().expect("it runs").to_string();
         let told = Command::new("kill")
             .args(["-TERM", &id])

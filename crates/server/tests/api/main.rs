@@ -1,5 +1,6 @@
 //! The interface through the real router over a real store, without a port; and the command line.
 
+mod registry;
 mod test_app;
 
 mod access;

@@ -1,117 +1,201 @@
-//! What vals import from elsewhere: fetched by the server, from a registry on this machine.
+//! What vals import from elsewhere: fetched by the server, from a registry on this machine, and locked with each version.
 
-use std::{
-    io::Write,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+use std::fs;
+
+use axum::http::StatusCode;
+use hyper::Method;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{
+    command_line::{RunningServer, folder, last_word},
+    registry::Registry,
 };
 
-use axum::{Json, Router, http::StatusCode, routing::get};
-use flate2::{Compression, write::GzEncoder};
-use hyper::Method;
-use serde_json::json;
-use tokio::net::TcpListener;
-
-use crate::command_line::{RunningServer, folder, last_word};
-
-/// A registry that has one package; gives its address, and counts who asks.
-async fn registry() -> (String, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = asked.clone();
-    let description = json!({
-        "name": "answer",
-        "dist-tags": {"latest": "1.0.0"},
-        "versions": {"1.0.0": {
-            "name": "answer",
-            "version": "1.0.0",
-            "dist": {"tarball": format!("{url}/answer/-/answer-1.0.0.tgz")},
-        }},
-    });
-    let package = package();
-    let app = Router::new()
-        .route(
-            "/answer",
-            get(move || {
-                count.fetch_add(1, Ordering::Relaxed);
-                async { Json(description) }
-            }),
-        )
-        .route("/answer/-/answer-1.0.0.tgz", get(move || async { package }));
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    (url, asked)
+/// A server that takes its packages from a registry of its own, and Ada on it.
+struct Instance {
+    folder: TempDir,
+    registry: Registry,
+    server: RunningServer,
+    token: String,
 }
 
-/// A package as `npm pack` makes it.
-fn package() -> Vec<u8> {
-    let files = [
-        (
-            "package/package.json",
-            r#"{"name":"answer","version":"1.0.0","main":"index.js"}"#,
-        ),
-        ("package/index.js", "module.exports = 42;"),
-    ];
-    let mut archive = GzEncoder::new(Vec::new(), Compression::fast());
-    for (name, content) in files {
-        let mut header = [0; 512];
-        header[..name.len()].copy_from_slice(name.as_bytes());
-        header[100..107].copy_from_slice(b"0000644");
-        header[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
-        header[148..156].fill(b' ');
-        header[156] = b'0';
-        header[257..263].copy_from_slice(b"ustar\0");
-        header[263..265].copy_from_slice(b"00");
-        let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
-        archive.write_all(&header).expect("an archive");
-        archive.write_all(content.as_bytes()).expect("an archive");
-        archive
-            .write_all(&vec![0; 512 - content.len() % 512])
-            .expect("an archive");
+impl Instance {
+    async fn new() -> Self {
+        let (folder, registry) = (folder(), Registry::new().await);
+        let server = serve(&folder, &registry).await;
+        let create = ["token", "create", "--user", "ada", "--name", "test"];
+        Self {
+            token: last_word(folder.path(), &create, "").await,
+            folder,
+            registry,
+            server,
+        }
     }
-    archive.write_all(&[0; 1024]).expect("an archive");
-    archive.finish().expect("an archive")
+
+    /// The same accounts and vals, on a server that has nothing in its memory and no package on its disk.
+    async fn renewed(self) -> Self {
+        self.server.end().await;
+        fs::remove_dir_all(self.folder.path().join("hamlet-data/cache")).expect("the cache");
+        Self {
+            server: serve(&self.folder, &self.registry).await,
+            ..self
+        }
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
+        self.server.send(Method::POST, path, &self.token, body).await
+    }
+
+    async fn evaluate(&self, code: &str) -> (StatusCode, Value) {
+        self.post("/v1/eval", &json!({"code": code})).await
+    }
+
+    /// Makes a val; gives its id, and what there was to warn of.
+    async fn create(&self, name: &str, code: &str) -> (String, Value) {
+        let (status, val) = self.post("/v1/vals", &json!({"name": name, "code": code})).await;
+        assert_eq!((status, &val["code"]), (StatusCode::OK, &json!(code)), "{val}");
+        (
+            val["id"].as_str().expect("an id").to_owned(),
+            val["warnings"].clone(),
+        )
+    }
+
+    /// What the val's function gives.
+    async fn call(&self, name: &str) -> Value {
+        let (status, value) = self
+            .post(&format!("/v1/run/ada.{name}"), &json!({"args": []}))
+            .await;
+        assert_eq!(status, StatusCode::OK, "{name}: {value}");
+        value
+    }
+}
+
+async fn serve(folder: &TempDir, registry: &Registry) -> RunningServer {
+    RunningServer::start_with(folder.path(), &[("NPM_CONFIG_REGISTRY", &registry.url)]).await
 }
 
 #[tokio::test]
 async fn packages_are_fetched_once_by_the_server_and_read_by_vals() {
-    let (url, asked) = registry().await;
-    let folder = folder();
-    let server = RunningServer::start_with(folder.path(), &[("NPM_CONFIG_REGISTRY", &url)]).await;
-    let token = last_word(
-        folder.path(),
-        &["token", "create", "--user", "ada", "--name", "test"],
-        "",
-    )
-    .await;
-    let evaluate = async |code: &str| {
-        server
-            .send(Method::POST, "/v1/eval", &token, &json!({"code": code}))
-            .await
-    };
+    let ada = Instance::new().await;
+    ada.registry
+        .publish("answer", "1.0.0", "module.exports = 42;", json!({}));
 
-    let (status, value) = evaluate("import answer from 'npm:answer@1'; export default answer;").await;
+    let (status, value) = ada
+        .evaluate("import answer from 'npm:answer@1'; export default answer;")
+        .await;
     assert_eq!((status, value), (StatusCode::OK, json!(42)));
-    let before = asked.load(Ordering::Relaxed);
+    let before = ada.registry.asked();
     // Whether an import is written out or only shows at run time.
     let computed = "export default (await import('npm:' + 'answer@1')).default;";
     for code in [
         "import answer from 'npm:answer@1'; export default answer + 1;",
         computed,
     ] {
-        let (status, value) = evaluate(code).await;
+        let (status, value) = ada.evaluate(code).await;
         assert_eq!(status, StatusCode::OK, "{value}");
     }
-    assert_eq!(asked.load(Ordering::Relaxed), before, "it is asked for once");
+    assert_eq!(ada.registry.asked(), before, "it is asked for once");
 
-    let (status, error) = evaluate("import missing from 'npm:missing@1'; export default missing;").await;
+    let (status, error) = ada
+        .evaluate("import missing from 'npm:missing@1'; export default missing;")
+        .await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
     let message = error["message"].as_str().expect("a message");
     assert!(
         message.contains("missing") && message.contains("does not exist"),
         "{message}"
     );
+}
+
+const CALLS_ANSWER: &str = "import answer from 'npm:answer@^1'; export default () => answer;";
+
+#[tokio::test]
+async fn a_version_keeps_what_its_imports_were_when_it_was_saved() {
+    let ada = Instance::new().await;
+    let answer = "module.exports = [VERSION, ...require('deep')];";
+    let publish = |registry: &Registry, version: &str| {
+        let code = answer.replace("VERSION", &json!(version).to_string());
+        registry.publish("answer", version, &code, json!({"deep": "^1"}));
+        let code = format!("module.exports = [{}];", json!(version));
+        registry.publish("deep", version, &code, json!({}));
+    };
+    publish(&ada.registry, "1.0.0");
+    let (old, warnings) = ada.create("old", CALLS_ANSWER).await;
+    assert_eq!(warnings, Value::Null);
+
+    publish(&ada.registry, "1.1.0");
+    ada.create(
+        "deep",
+        "import deep from 'npm:deep@^1.1'; export default () => deep;",
+    )
+    .await;
+    ada.create("new", CALLS_ANSWER).await;
+    let imports_both = "import old from 'https://esm.town/v/ada/old'; import own from 'npm:answer@^1.1';
+        export default () => [old(), own];";
+    ada.create("both", imports_both).await;
+    let (before, after) = (json!(["1.0.0", "1.0.0"]), json!(["1.1.0", "1.1.0"]));
+    let see = async |ada: &Instance| {
+        assert_eq!(
+            ada.call("old").await,
+            before,
+            "what it was, and what that asks for"
+        );
+        assert_eq!(ada.call("deep").await, json!(["1.1.0"]));
+        assert_eq!(ada.call("new").await, after, "a new save takes what there is now");
+        assert_eq!(
+            ada.call("both").await,
+            json!([before, after]),
+            "each goes by its own"
+        );
+    };
+    see(&ada).await;
+
+    let ada = ada.renewed().await;
+    publish(&ada.registry, "1.2.0");
+    see(&ada).await;
+    let asked = ada.registry.asked();
+    see(&ada).await;
+    assert_eq!(ada.registry.asked(), asked, "a run asks nobody");
+
+    let path = format!("/v1/vals/{old}/versions");
+    let code = format!("{CALLS_ANSWER} // Again.");
+    let (status, _) = ada.post(&path, &json!({"code": code})).await;
+    assert_eq!(status, StatusCode::CREATED);
+    assert_eq!(ada.call("old").await[0], "1.2.0");
+}
+
+#[tokio::test]
+async fn a_save_warns_of_what_cant_be_had_and_is_kept() {
+    let ada = Instance::new().await;
+    ada.registry
+        .publish("answer", "1.0.0", "module.exports = 42;", json!({}));
+    let code = "import late from 'npm:late@1'; import answer from 'npm:answer@1';
+        export default () => [answer, late];";
+    let (_, warnings) = ada.create("both", code).await;
+    let [warning] = warnings.as_array().expect("warnings").as_slice() else {
+        panic!("one warning, not {warnings}");
+    };
+    let warning = warning.as_str().expect("a sentence");
+    assert!(
+        warning.starts_with("\"npm:late@1\" could not be had") && warning.contains("does not exist"),
+        "{warning}"
+    );
+    let (status, _) = ada.post("/v1/run/ada.both", &json!({"args": []})).await;
+    assert_eq!(status, StatusCode::BAD_GATEWAY);
+
+    ada.registry
+        .publish("late", "1.0.0", "module.exports = 1;", json!({}));
+    ada.registry
+        .publish("answer", "1.1.0", "module.exports = 43;", json!({}));
+    assert_eq!(ada.call("both").await, json!([42, 1]), "what was locked stays");
+    ada.registry
+        .publish("late", "1.1.0", "module.exports = 2;", json!({}));
+    let ada = ada.renewed().await;
+    assert_eq!(ada.call("both").await, json!([42, 1]), "and what came later too");
+
+    let (_, warnings) = ada
+        .create("own", "import 'https://esm.town/v/ada/both'; let let;")
+        .await;
+    assert_eq!(warnings, Value::Null, "code that is none imports nothing");
 }
