@@ -86,6 +86,21 @@ pub struct Started {
     outcome: JoinHandle<ApiResult<Outcome>>,
 }
 
+/// A run that is recorded and has not begun; given up if it is dropped before [`RunService::launch`].
+pub struct Prepared {
+    run: Arc<RecordedRun>,
+    start: Option<(Runtime, RunRequest, Input)>,
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        if self.start.is_some() {
+            let error = run_error("CancelledError", "it was not begun after all");
+            self.run.give_up(RunStatus::Cancelled, error);
+        }
+    }
+}
+
 /// What a request to an HTTP val came to.
 pub struct Answered {
     /// The run as it is recorded.
@@ -149,9 +164,28 @@ impl RunService {
 
     /// Starts a val of a kind other than HTTP. It runs to its end, also if nobody waits for it.
     pub async fn start(&self, val: &Arc<ValRecord>, call: Call) -> ApiResult<Started> {
+        Ok(self.launch(self.prepare(val, call).await?))
+    }
+
+    /// Records a run of such a val, and does all that comes before the val's code but for that.
+    pub async fn prepare(&self, val: &Arc<ValRecord>, call: Call) -> ApiResult<Prepared> {
         let program = self.inner.program(val);
         let record = val_record(val, &call);
-        self.start_program(program, Some(val), record, call.input).await
+        self.prepare_program(program, Some(val), record, call.input).await
+    }
+
+    /// Begins a run that was prepared. It runs to its end, also if nobody waits for it.
+    pub fn launch(&self, mut prepared: Prepared) -> Started {
+        let run = prepared.run.clone();
+        let (runtime, request, input) = prepared.start.take().expect("it is taken here alone");
+        let recorded = run.clone();
+        let outcome = tokio::spawn(async move {
+            runtime
+                .run(request, input)
+                .await
+                .map_err(|error| refused(&recorded, error))
+        });
+        Started { run, outcome }
     }
 
     /// Starts an evaluation for this user, or for nobody: that one has no secrets, no token, and no one to see its run.
@@ -175,22 +209,18 @@ impl RunService {
             replay_of: None,
             input: Input::Eval { args },
         };
-        self.start_program(
-            program,
-            None,
-            new_record(user.unwrap_or_else(nobody), &call),
-            call.input,
-        )
-        .await
+        let record = new_record(user.unwrap_or_else(nobody), &call);
+        let prepared = self.prepare_program(program, None, record, call.input).await?;
+        Ok(self.launch(prepared))
     }
 
-    async fn start_program(
+    async fn prepare_program(
         &self,
         program: Program,
         val: Option<&ValRecord>,
         mut record: RunRecord,
         input: Input,
-    ) -> ApiResult<Started> {
+    ) -> ApiResult<Prepared> {
         let runtime = self.inner.runtime()?;
         self.inner.keep_args(&mut record, &input);
         let (id, owner) = (record.id, record.owner.id);
@@ -213,14 +243,10 @@ impl RunService {
             )),
             events: run.clone(),
         };
-        let recorded = run.clone();
-        let outcome = tokio::spawn(async move {
-            runtime
-                .run(request, input)
-                .await
-                .map_err(|error| refused(&recorded, error))
-        });
-        Ok(Started { run, outcome })
+        Ok(Prepared {
+            run,
+            start: Some((runtime, request, input)),
+        })
     }
 
     /// Sends a visitor's request to an HTTP val; its address is the public one, absolute.

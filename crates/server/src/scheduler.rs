@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::join_all;
 use hamlet_models::{Limits, Timestamp, Trigger, UserId};
 use hamlet_runtime::Input;
 use hamlet_store::{ClaimedTick, DueTick, Store};
@@ -19,7 +20,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     clock,
     error::ApiResult,
-    run_service::{Call, RunService, Started, longest_run},
+    run_service::{Call, Prepared, RunService, Started, longest_run},
 };
 
 /// How often to look for ticks that are due.
@@ -45,6 +46,8 @@ struct Parts {
     places: Arc<Semaphore>,
     user_places: u32,
     of_users: Mutex<HashMap<UserId, u32>>,
+    /// The looking for ticks, which is never broken off while it begins one.
+    looking: TaskTracker,
     going_on: TaskTracker,
     end: CancellationToken,
 }
@@ -62,6 +65,7 @@ impl Scheduler {
                 places: Arc::new(Semaphore::new(usize::try_from(places).unwrap_or(usize::MAX))),
                 user_places: (limits.user_runs / 2).max(1),
                 of_users: Mutex::default(),
+                looking: TaskTracker::new(),
                 going_on: TaskTracker::new(),
                 end: CancellationToken::new(),
             }),
@@ -71,10 +75,7 @@ impl Scheduler {
     /// Looks for ticks that are due from now on, until it is stopped.
     pub fn start(&self) {
         let scheduler = self.clone();
-        self.parts.going_on.spawn(async move {
-            let end = scheduler.parts.end.clone();
-            end.run_until_cancelled(scheduler.serve()).await;
-        });
+        self.parts.looking.spawn(async move { scheduler.serve().await });
     }
 
     async fn serve(&self) {
@@ -83,8 +84,7 @@ impl Scheduler {
         }
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            looks.tick().await;
+        while self.parts.end.run_until_cancelled(looks.tick()).await.is_some() {
             if let Err(error) = self.run_due(clock::now()).await {
                 tracing::error!(%error, "schedules could not be run");
             }
@@ -103,28 +103,47 @@ impl Scheduler {
 
     /// Starts a run for each tick that is due at this time; answers how many those are.
     pub async fn run_due(&self, now: Timestamp) -> ApiResult<usize> {
+        let due = self.parts.store.list_due_ticks(now, AT_ONCE).await?;
+        let tries = due
+            .into_iter()
+            .filter_map(|tick| Some(self.try_to_run(self.place(tick.owner)?, tick, now)));
         let mut started = 0;
-        for tick in self.parts.store.list_due_ticks(now, AT_ONCE).await? {
-            let Some(place) = self.place(tick.owner) else {
-                continue;
-            };
-            let until = Timestamp::from_millis(now.as_millis().saturating_add(self.parts.longest_run_ms));
-            let Some(claim) = self.parts.store.claim_tick(tick, now, until).await? else {
-                continue;
-            };
-            started += 1;
-            match self.begin(&claim.tick).await {
-                Ok(run) => self.attend(run, claim, place),
-                Err(error) => {
-                    tracing::warn!(%error, val.id = %claim.tick.val_id, "a tick could not be started: it is tried again");
-                    self.parts.store.return_tick(&claim).await?;
-                }
-            }
+        for has_started in join_all(tries).await {
+            started += usize::from(has_started?);
         }
         Ok(started)
     }
 
-    async fn begin(&self, tick: &DueTick) -> ApiResult<Started> {
+    /// Starts the run of a tick, unless another server does. The run is recorded before the tick is spent, and the tick
+    /// is spent before the val's code begins: whenever this server dies, the tick is either still owed or a run, which
+    /// is then lost.
+    async fn try_to_run(&self, place: Place, tick: DueTick, now: Timestamp) -> ApiResult<bool> {
+        let store = &self.parts.store;
+        let until = Timestamp::from_millis(now.as_millis().saturating_add(self.parts.longest_run_ms));
+        let Some(claim) = store.claim_tick(tick, now, until).await? else {
+            return Ok(false);
+        };
+        let prepared = match self.prepare(&claim.tick).await {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                tracing::warn!(%error, val.id = %claim.tick.val_id, "a tick could not be started: it is tried again");
+                store.return_tick(&claim).await?;
+                return Ok(false);
+            }
+        };
+        let recorded = self.parts.runs.recorder().flush();
+        if self.parts.end.run_until_cancelled(recorded).await.is_none() {
+            store.return_tick(&claim).await?;
+            return Ok(false);
+        }
+        let begins = store.begin_tick(&claim).await?;
+        if begins {
+            self.attend(self.parts.runs.launch(prepared), claim, place);
+        }
+        Ok(begins)
+    }
+
+    async fn prepare(&self, tick: &DueTick) -> ApiResult<Prepared> {
         let val = self.parts.store.get_val(tick.val_id).await?;
         let call = Call {
             trigger: Trigger::Schedule,
@@ -134,7 +153,7 @@ impl Scheduler {
                 last_run_at: tick.last_run_at,
             },
         };
-        self.parts.runs.start(&val, call).await
+        self.parts.runs.prepare(&val, call).await
     }
 
     /// Lets the next tick run once this run is over.
@@ -166,10 +185,11 @@ impl Scheduler {
         })
     }
 
-    /// Starts nothing any more.
-    pub fn stop(&self) {
+    /// Starts nothing any more, once this is answered.
+    pub async fn stop(&self) {
         self.parts.end.cancel();
-        self.parts.going_on.close();
+        self.parts.looking.close();
+        self.parts.looking.wait().await;
     }
 
     /// Waits until the runs that were started are over, and that is noted.

@@ -105,8 +105,8 @@ impl Server {
 
     /// Lets runs end for as long as `grace`, keeps what they left, and closes the store.
     pub async fn shutdown(self, grace: Duration) -> anyhow::Result<()> {
-        self.scheduler.stop();
         self.postman.stop();
+        self.scheduler.stop().await;
         if let Some(runtime) = &self.runtime {
             runtime.shutdown(grace).await;
         }

@@ -2,6 +2,7 @@
 #![expect(unreachable_pub, reason = "the derive macros write `pub`")]
 
 pub(crate) mod blob;
+pub(crate) mod claimed_tick;
 pub(crate) mod deleted_val;
 pub(crate) mod last_run;
 pub(crate) mod outbox;

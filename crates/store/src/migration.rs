@@ -9,6 +9,7 @@ mod m0005_schedules;
 mod m0006_mail;
 mod m0007_locks;
 mod m0008_replays;
+mod m0009_ticks;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait,
@@ -33,6 +34,7 @@ impl MigratorTrait for ValsMigrator {
             Box::new(m0005_schedules::Migration),
             Box::new(m0006_mail::Migration),
             Box::new(m0007_locks::Migration),
+            Box::new(m0009_ticks::Migration),
         ]
     }
 

@@ -1,45 +1,26 @@
 //! Schedules: which vals are to run, and claiming each tick for one server.
 
+mod claims;
 mod ticks;
 
-use hamlet_models::{Timestamp, UserId, ValId, ValKind};
+use hamlet_models::{Timestamp, ValKind};
 use sea_orm::{
     ActiveValue, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder,
     QuerySelect, sea_query::Expr,
 };
 
 use crate::{Store, StoreError, entity::val, rows};
+use claims::{Origin, free_all};
 
+pub(crate) use claims::forget_claims;
+pub use claims::{ClaimedTick, DueTick};
 pub use ticks::{InvalidSchedule, Ticks};
 
-/// A tick whose time has come.
-#[derive(Clone, Debug)]
-pub struct DueTick {
-    /// The val that is to run.
-    pub val_id: ValId,
-    /// Whose it is.
-    pub owner: UserId,
-    /// When it was to run.
-    pub at: Timestamp,
-    /// When it last ran.
-    pub last_run_at: Option<Timestamp>,
-    overlap: bool,
-    /// The tick after this one and all that were missed; none if there is none.
-    next: Option<Timestamp>,
-}
-
-/// A tick that this server runs, and no other.
-#[derive(Clone, Debug)]
-pub struct ClaimedTick {
-    /// The tick.
-    pub tick: DueTick,
-    /// Until when the next one waits for it; none if it doesn't.
-    until: Option<Timestamp>,
-}
-
 impl Store {
-    /// Ticks whose time has come and that wait for no other run, the most overdue first.
+    /// Ticks whose time has come and that wait for no other run: first those that were claimed and never begun, then
+    /// those of the schedules, the most overdue first.
     pub async fn list_due_ticks(&self, now: Timestamp, limit: u64) -> Result<Vec<DueTick>, StoreError> {
+        let mut due = self.list_unbegun_ticks(now, limit).await?;
         let rows = val::Entity::find()
             .filter(may_run(now))
             .filter(val::Column::NextRunAt.lte(now.as_millis()))
@@ -47,67 +28,13 @@ impl Store {
             .limit(limit)
             .all(&self.vals().readers)
             .await?;
-        Ok(rows.into_iter().filter_map(|row| due(row, now)).collect())
-    }
-
-    /// Claims a tick: of all who try, one gets it. The next one waits until `until` at most, or until the claim is
-    /// given back by [`Store::end_tick`].
-    pub async fn claim_tick(
-        &self,
-        tick: DueTick,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> Result<Option<ClaimedTick>, StoreError> {
-        let id = tick.val_id;
-        let claim = ClaimedTick {
-            until: Some(until).filter(|_| !tick.overlap),
-            tick,
-        };
-        let won = self
-            .change_vals(
-                (claim.clone(), now),
-                |(claim, now), tx| Box::pin(claim_one(claim, *now, tx)),
-                move |caches, _| caches.vals.remove(&id),
-            )
-            .await?;
-        Ok(won.then_some(claim))
-    }
-
-    /// Lets the next tick run: the run of this one is over.
-    pub async fn end_tick(&self, claim: &ClaimedTick) -> Result<(), StoreError> {
-        let Some(until) = claim.until else { return Ok(()) };
-        self.change_ticks(
-            claim.tick.val_id,
-            vec![(val::Column::RunningUntil, Expr::value(None::<i64>))],
-            Condition::all().add(val::Column::RunningUntil.eq(until.as_millis())),
-        )
-        .await
-    }
-
-    /// Gives a tick back that could not be started: it is due again, unless the schedule was changed.
-    pub async fn return_tick(&self, claim: &ClaimedTick) -> Result<(), StoreError> {
-        let tick = &claim.tick;
-        let unchanged = match tick.next {
-            Some(next) => val::Column::NextRunAt.eq(next.as_millis()),
-            None => val::Column::NextRunAt.is_null(),
-        };
-        self.change_ticks(
-            tick.val_id,
-            vec![
-                (val::Column::NextRunAt, Expr::value(Some(tick.at.as_millis()))),
-                (
-                    val::Column::LastRunAt,
-                    Expr::value(tick.last_run_at.map(Timestamp::as_millis)),
-                ),
-                (val::Column::RunningUntil, Expr::value(None::<i64>)),
-            ],
-            Condition::all().add(unchanged),
-        )
-        .await
+        due.extend(rows.into_iter().filter_map(|row| planned(row, now)));
+        Ok(due)
     }
 
     /// Passes over the ticks from before `missed_before` of schedules that don't catch up, and plans those that are not
-    /// planned yet. `alone`: no other server runs, so that nothing that was claimed goes on.
+    /// planned yet. `alone`: no other server runs, so that nothing that was claimed goes on, and what was claimed and
+    /// not begun is due.
     pub async fn resume_schedules(
         &self,
         now: Timestamp,
@@ -118,30 +45,6 @@ impl Store {
             (now, missed_before, alone),
             |(now, missed_before, alone), tx| Box::pin(resume(*now, *missed_before, *alone, tx)),
             |caches, ()| caches.vals.clear(),
-        )
-        .await
-    }
-
-    async fn change_ticks(
-        &self,
-        id: ValId,
-        values: Vec<(val::Column, Expr)>,
-        only_if: Condition,
-    ) -> Result<(), StoreError> {
-        self.change_vals(
-            (values, only_if.add(val::Column::Id.eq(id.0))),
-            |(values, which), tx| {
-                Box::pin(async move {
-                    let update = values
-                        .iter()
-                        .fold(val::Entity::update_many(), |update, (column, value)| {
-                            update.col_expr(*column, value.clone())
-                        });
-                    update.filter(which.clone()).exec(tx).await?;
-                    Ok(())
-                })
-            },
-            move |caches, ()| caches.vals.remove(&id),
         )
         .await
     }
@@ -179,42 +82,18 @@ fn may_run(now: Timestamp) -> Condition {
         )
 }
 
-fn due(row: val::Model, now: Timestamp) -> Option<DueTick> {
+fn planned(row: val::Model, now: Timestamp) -> Option<DueTick> {
     let at = rows::time(row.next_run_at?);
     let ticks = Ticks::parse(&row.cron?, row.timezone.as_deref().unwrap_or("UTC")).ok();
+    let next = ticks.and_then(|ticks| ticks.next(at, now));
     Some(DueTick {
         val_id: row.id.into(),
         owner: row.owner_id.into(),
         at,
         last_run_at: row.last_run_at.map(rows::time),
         overlap: row.overlap,
-        next: ticks.and_then(|ticks| ticks.next(at, now)),
+        origin: Origin::Plan { next },
     })
-}
-
-/// One statement: it changes the row for who comes first, and nothing for everyone else.
-async fn claim_one(
-    claim: &ClaimedTick,
-    now: Timestamp,
-    tx: &DatabaseTransaction,
-) -> Result<bool, StoreError> {
-    let tick = &claim.tick;
-    let mut update = val::Entity::update_many()
-        .col_expr(
-            val::Column::NextRunAt,
-            Expr::value(tick.next.map(Timestamp::as_millis)),
-        )
-        .col_expr(val::Column::LastRunAt, Expr::value(Some(now.as_millis())));
-    if let Some(until) = claim.until {
-        update = update.col_expr(val::Column::RunningUntil, Expr::value(Some(until.as_millis())));
-    }
-    let claimed = update
-        .filter(may_run(now))
-        .filter(val::Column::Id.eq(tick.val_id.0))
-        .filter(val::Column::NextRunAt.eq(tick.at.as_millis()))
-        .exec(tx)
-        .await?;
-    Ok(claimed.rows_affected == 1)
 }
 
 async fn resume(
@@ -229,6 +108,7 @@ async fn resume(
             .filter(val::Column::RunningUntil.is_not_null())
             .exec(tx)
             .await?;
+        free_all(tx).await?;
     }
     let missed = Condition::all()
         .add(val::Column::NextRunAt.lt(missed_before.as_millis()))

@@ -23,7 +23,7 @@ use crate::{
     entity::{deleted_val, user, val},
     error::is_unique_conflict,
     rows as values,
-    schedules::{is_replanned, plan},
+    schedules::{forget_claims, is_replanned, plan},
     vals::rows::{Which, find_id, load_record, lock_head, of_id},
 };
 
@@ -252,6 +252,9 @@ pub(crate) fn apply(row: &mut val::ActiveModel, update: &ValUpdate) {
 /// Writes what was set in the row; refused when its owner has another val of that name.
 pub(crate) async fn save_row<D: ConnectionTrait>(row: val::ActiveModel, db: &D) -> Result<(), StoreError> {
     let (id, name) = (row.id.clone().unwrap(), row.name.clone().unwrap());
+    if is_replanned(&row) {
+        forget_claims(id, db).await?;
+    }
     let saved = val::Entity::update_many()
         .set(row)
         .filter(val::Column::Id.eq(id))

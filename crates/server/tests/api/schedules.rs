@@ -1,9 +1,11 @@
 //! Schedules: set through the interface, run by the scheduler when a test says what time it is.
 
 use hamlet_models::{
-    BaseRun, ExtendedVal, FullRun, Page, ProblemCode, RunStatus, Schedule, Timestamp, Trigger,
+    BaseRun, ExtendedVal, FullRun, Page, PageQuery, ProblemCode, RunFilter, RunStatus, Schedule, Timestamp,
+    Trigger,
 };
 use hamlet_server::scheduler::Scheduler;
+use hamlet_store::RunScope;
 use serde_json::{Value, json};
 
 use crate::test_app::{Client, TestApp};
@@ -172,6 +174,72 @@ async fn a_tick_goes_to_one_of_all_servers_that_look() {
         scheduler.ended().await;
     }
     assert_eq!(runs_of(&ada, &val).await.len(), 1);
+}
+
+/// A scheduler of a server that is started over the store of this one, as if that had died.
+async fn next_server(app: &TestApp, now: Timestamp) -> Scheduler {
+    let state = &app.server.state;
+    app.store.lose_unfinished_runs().await.expect("the lost ones");
+    let next = Scheduler::new(app.store.clone(), state.runs.clone(), &state.config.limits, true);
+    next.resume(now).await.expect("resumed");
+    next
+}
+
+#[tokio::test]
+async fn a_tick_whose_server_died_before_it_began_runs_once() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let code = "export default ({ lastRunAt }) => console.log(lastRunAt?.toISOString() ?? 'never')";
+    let val = scheduled(&ada, json!({"cron": HOURLY}), code).await;
+    let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
+    let seen = app.store.list_due_ticks(tick, 10).await.expect("ticks").remove(0);
+    let claim = app.store.claim_tick(seen, tick, later(tick, 2)).await;
+    let claim = claim.expect("an answer").expect("won");
+    assert_eq!(due(&app, later(tick, 1)).await, 0, "it may yet begin");
+
+    let back = later(tick, 10);
+    let next = next_server(&app, back).await;
+    assert_eq!(next.run_due(back).await.expect("a look"), 1);
+    assert_eq!(next.run_due(back).await.expect("a look"), 0);
+    next.ended().await;
+    let began = app.store.begin_tick(&claim).await.expect("an answer");
+    assert!(!began, "it is another's by now");
+    let runs = runs_of(&ada, &val).await;
+    assert_eq!((runs.len(), runs[0].logs[0].message.as_str()), (1, "never"));
+    let schedule = schedule_of(&ada, &val).await;
+    assert_eq!(
+        (schedule.last_run_at, schedule.next_run_at),
+        (Some(back), Some(later(tick, 60)))
+    );
+}
+
+#[tokio::test]
+async fn a_tick_whose_server_died_after_it_began_is_lost_and_not_run_again() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let endless = "export default () => new Promise((done) => setTimeout(done, 1e6))";
+    let val = scheduled(&ada, json!({"cron": HOURLY}), endless).await;
+    let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
+    assert_eq!(due(&app, tick).await, 1);
+    let on_disk = async || {
+        let page = PageQuery { offset: 0, limit: 10 };
+        let (scope, all) = (RunScope::Val(val.id), RunFilter::default());
+        let runs = app.store.list_runs(scope, &all, page).await.expect("runs").items;
+        runs.iter().map(|run| run.status).collect::<Vec<_>>()
+    };
+    let statuses = on_disk().await;
+    assert!(
+        statuses.len() == 1 && !statuses[0].is_over(),
+        "recorded before it began: {statuses:?}"
+    );
+    // From then on it has nothing to say that would be recorded.
+    while on_disk().await != [RunStatus::Running] {
+        app.server.state.runs.recorder().flush().await;
+    }
+
+    let next = next_server(&app, later(tick, 10)).await;
+    assert_eq!(next.run_due(later(tick, 10)).await.expect("a look"), 0);
+    assert_eq!(on_disk().await, [RunStatus::Lost]);
 }
 
 #[tokio::test]

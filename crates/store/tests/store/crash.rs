@@ -13,9 +13,9 @@ use sea_orm::{ConnectionTrait, Database, DbBackend, Statement};
 use crate::harness::{new_val, page};
 
 /// Names the folder for the child.
-const FOLDER: &str = "HAMLET_CRASH_TEST_FOLDER";
+pub(crate) const FOLDER: &str = "HAMLET_CRASH_TEST_FOLDER";
 
-fn config(folder: &Path) -> StoreConfig {
+pub(crate) fn config(folder: &Path) -> StoreConfig {
     StoreConfig {
         data_dir: folder.to_owned(),
         database_url: None,
@@ -72,49 +72,53 @@ async fn save_for_ever(store: Store, user: UserId) {
 }
 
 /// One line at once, past the test harness.
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     let mut stdout = std::io::stdout().lock();
     // When nobody listens any more, the end is near.
     let _ = stdout
-        .write_all(format!("{line}\n").as_bytes())
+        .write_all(format!("child: {line}\n").as_bytes())
         .and_then(|()| stdout.flush());
 }
 
-/// Runs the child until it has said so many lines, kills it, and answers what it acknowledged.
-fn crash_after(folder: &Path, lines: usize) -> Vec<(ValId, u32)> {
+/// Runs a child in this folder until it has said so many lines, kills it, and answers all that it said.
+pub(crate) fn killed_after(child: &str, folder: &Path, lines: usize) -> Vec<String> {
     let mut child = Command::new(std::env::current_exe().expect("this program"))
-        .args([
-            "--exact",
-            "crash::saves_until_it_is_killed",
-            "--ignored",
-            "--nocapture",
-        ])
+        .args(["--exact", child, "--ignored", "--nocapture"])
         .env(FOLDER, folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .expect("the child starts");
     let stdout = BufReader::new(child.stdout.take().expect("piped"));
-    let mut acknowledged = Vec::new();
+    let mut said = Vec::new();
     for line in stdout.lines() {
         let line = line.expect("text");
-        let Some(saved) = line.strip_prefix("saved ") else {
+        let Some(line) = line.strip_prefix("child: ") else {
             continue;
         };
-        let mut words = saved.split(' ');
-        let mut word = || words.next().expect("a whole line");
-        acknowledged.push((word().parse().expect("an id"), word().parse().expect("a number")));
-        if acknowledged.len() == lines {
+        said.push(line.to_owned());
+        if said.len() == lines {
             child.kill().expect("killed");
         }
     }
     child.wait().expect("ended");
     assert!(
-        acknowledged.len() >= lines,
+        said.len() >= lines,
         "the child ended by itself after {} lines",
-        acknowledged.len()
+        said.len()
     );
-    acknowledged
+    said
+}
+
+/// The saves that a child acknowledged before it was killed.
+fn crash_after(folder: &Path, lines: usize) -> Vec<(ValId, u32)> {
+    let said = killed_after("crash::saves_until_it_is_killed", folder, lines);
+    let saved = |line: &String| {
+        let (val, version) = line.strip_prefix("saved ")?.split_once(' ')?;
+        Some((val.parse().ok()?, version.parse().ok()?))
+    };
+    let saved = said.iter().map(|line| saved(line).expect("a whole line"));
+    saved.collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

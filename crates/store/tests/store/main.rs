@@ -25,4 +25,5 @@ mod secrets;
 
 mod concurrency;
 mod crash;
+mod crash_ticks;
 mod opening;

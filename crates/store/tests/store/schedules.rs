@@ -1,25 +1,36 @@
 //! Schedules: a tick is claimed once, on either database, and across a restart.
 
-use hamlet_models::{NewSchedule, NewVal, Timestamp, ValId, ValKind};
-use hamlet_store::{DueTick, Store};
+use hamlet_models::{NewSchedule, NewVal, Timestamp, ValId, ValKind, ValUpdate};
+use hamlet_store::{ClaimedTick, DueTick, Store};
 
 use crate::harness::TestStore;
 
 async fn scheduled(store: &Store, store_user: hamlet_models::UserId, cron: &str) -> (ValId, Timestamp) {
     let new = NewVal {
         kind: Some(ValKind::Interval),
-        schedule: Some(NewSchedule {
-            cron: cron.to_owned(),
-            timezone: "UTC".to_owned(),
-            paused: false,
-            catch_up: false,
-            overlap: false,
-        }),
+        schedule: Some(schedule(cron)),
         ..NewVal::of_code("1")
     };
     let val = store.create_val(store_user, &new).await.expect("a val");
     let schedule = val.schedule.as_ref().expect("a schedule");
     (val.id, schedule.next_run_at.expect("a tick"))
+}
+
+fn schedule(cron: &str) -> NewSchedule {
+    NewSchedule {
+        cron: cron.to_owned(),
+        timezone: "UTC".to_owned(),
+        paused: false,
+        catch_up: false,
+        overlap: false,
+    }
+}
+
+/// Claims the one tick that is due then.
+async fn claim(store: &Store, now: Timestamp, until: Timestamp) -> ClaimedTick {
+    let tick = due(store, now).await.remove(0);
+    let claim = store.claim_tick(tick, now, until).await.expect("an answer");
+    claim.expect("won")
 }
 
 fn later(time: Timestamp, minutes: i64) -> Timestamp {
@@ -46,27 +57,89 @@ async fn of_many_who_claim_a_tick_one_gets_it(store: TestStore) {
     assert_eq!(won.len(), 1);
 
     assert!(due(&store, later(tick, 1)).await.is_empty());
-    let next = later(tick, 60);
-    assert_eq!(
-        due(&store, next).await.len(),
-        1,
-        "a claim that is never ended runs out"
-    );
     store.return_tick(&won[0]).await.expect("returned");
     let again = due(&store, tick).await;
     assert_eq!((again.len(), again[0].at, again[0].last_run_at), (1, tick, None));
+    assert!(!store.begin_tick(&won[0]).await.expect("an answer"), "given back");
+}
+
+both!(a_claim_that_was_never_begun_goes_to_the_next_and_to_one_alone);
+async fn a_claim_that_was_never_begun_goes_to_the_next_and_to_one_alone(store: TestStore) {
+    let user = store.user("ada").await.id;
+    let (_, tick) = scheduled(&store, user, "every 1 hour").await;
+    let first = claim(&store, tick, later(tick, 2)).await;
+    assert!(due(&store, later(tick, 1)).await.is_empty(), "it may yet begin");
+    let now = later(tick, 2);
+    let left = due(&store, now).await;
+    assert_eq!((left.len(), left[0].at, left[0].last_run_at), (1, tick, None));
+    let claims = (0..16).map(|_| store.claim_tick(left[0].clone(), now, later(now, 2)));
+    let claims = futures_util::future::join_all(claims).await;
+    let won: Vec<_> = claims
+        .into_iter()
+        .filter_map(|claim| claim.expect("an answer"))
+        .collect();
+    assert_eq!(won.len(), 1);
+    assert!(
+        !store.begin_tick(&first).await.expect("an answer"),
+        "who was slow must not run what is another's"
+    );
+    assert!(store.begin_tick(&won[0]).await.expect("an answer"));
+    assert!(
+        !store.begin_tick(&won[0]).await.expect("an answer"),
+        "a tick is spent once"
+    );
+    store.end_tick(&won[0]).await.expect("ended");
+    let next = due(&store, later(tick, 60)).await;
+    assert_eq!((next.len(), next[0].at), (1, later(tick, 60)));
+    assert_eq!(next[0].last_run_at, Some(now));
+}
+
+both!(what_was_claimed_and_not_begun_does_not_make_the_next_tick_overlap);
+async fn what_was_claimed_and_not_begun_does_not_make_the_next_tick_overlap(store: TestStore) {
+    let user = store.user("ada").await.id;
+    let (_, tick) = scheduled(&store, user, "every 1 minute").await;
+    claim(&store, tick, later(tick, 2)).await;
+    let now = later(tick, 2);
+    let both = due(&store, now).await;
+    assert_eq!(
+        both.iter().map(|tick| tick.at).collect::<Vec<_>>(),
+        [tick, later(tick, 1)]
+    );
+    let until = later(now, 2);
+    let claims = both.iter().map(|tick| store.claim_tick(tick.clone(), now, until));
+    let claims = futures_util::future::join_all(claims).await;
+    let won = claims
+        .iter()
+        .filter(|claim| claim.as_ref().expect("an answer").is_some())
+        .count();
+    assert_eq!(won, 1, "one goes on, the other waits");
+}
+
+both!(what_is_owed_goes_with_the_schedule_that_owes_it);
+async fn what_is_owed_goes_with_the_schedule_that_owes_it(store: TestStore) {
+    let user = store.user("ada").await.id;
+    let (val, tick) = scheduled(&store, user, "every 1 hour").await;
+    let claim = claim(&store, tick, later(tick, 2)).await;
+    store.return_tick(&claim).await.expect("returned");
+    let paused = ValUpdate {
+        schedule: Some(Some(NewSchedule {
+            paused: true,
+            ..schedule("every 1 hour")
+        })),
+        ..ValUpdate::default()
+    };
+    store.update_val(val, &paused).await.expect("paused");
+    assert!(due(&store, later(tick, 10)).await.is_empty());
+    let claimed = store.begin_tick(&claim).await.expect("an answer");
+    assert!(!claimed, "not even by who had it");
 }
 
 both!(a_tick_waits_until_the_last_one_is_ended);
 async fn a_tick_waits_until_the_last_one_is_ended(store: TestStore) {
     let user = store.user("ada").await.id;
     let (_, tick) = scheduled(&store, user, "every 1 minute").await;
-    let seen = due(&store, tick).await.remove(0);
-    let claim = store
-        .claim_tick(seen, tick, later(tick, 5))
-        .await
-        .expect("an answer")
-        .expect("won");
+    let claim = claim(&store, tick, later(tick, 5)).await;
+    assert!(store.begin_tick(&claim).await.expect("an answer"));
     assert!(due(&store, later(tick, 2)).await.is_empty());
     store.end_tick(&claim).await.expect("ended");
     let waiting = due(&store, later(tick, 2)).await;
@@ -88,27 +161,25 @@ async fn schedules_that_do_not_catch_up_pass_over_what_they_missed(store: TestSt
 }
 
 #[tokio::test]
-async fn a_claim_outlives_the_server_and_what_ran_there_keeps_nothing_from_running() {
-    let store = TestStore::on_sqlite().await;
-    let user = store.user("ada").await.id;
-    let (_, tick) = scheduled(&store, user, "every 1 minute").await;
-    let seen = due(&store, tick).await.remove(0);
-    store
-        .claim_tick(seen, tick, later(tick, 60))
-        .await
-        .expect("an answer")
-        .expect("won");
-    let store = store.reopened().await;
-    let next = later(tick, 1);
-    assert!(due(&store, next).await.is_empty(), "the run may go on elsewhere");
-    store
-        .resume_schedules(next, later(next, -1), true)
-        .await
-        .expect("resumed");
-    let due = due(&store, next).await;
-    assert_eq!(
-        (due.len(), due[0].at),
-        (1, next),
-        "the claimed tick never comes again"
-    );
+async fn what_began_before_the_server_died_is_spent_and_what_did_not_is_owed() {
+    for begins in [true, false] {
+        let store = TestStore::on_sqlite().await;
+        let user = store.user("ada").await.id;
+        let (_, tick) = scheduled(&store, user, "every 1 minute").await;
+        let claim = claim(&store, tick, later(tick, 60)).await;
+        if begins {
+            assert!(store.begin_tick(&claim).await.expect("an answer"));
+        }
+        let store = store.reopened().await;
+        let back = later(tick, 5);
+        assert!(due(&store, back).await.is_empty(), "it may go on elsewhere");
+        store
+            .resume_schedules(back, later(back, -1), true)
+            .await
+            .expect("resumed");
+        let owed: Vec<_> = due(&store, back).await.iter().map(|tick| tick.at).collect();
+        let expected = if begins { vec![] } else { vec![tick] };
+        assert_eq!(owed, expected, "begun {begins}: what was missed is passed over");
+        assert_eq!(due(&store, later(tick, 6)).await.len(), expected.len() + 1);
+    }
 }
