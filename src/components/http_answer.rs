@@ -1,4 +1,4 @@
-//! What an HTTP val answered: status, headers, and the body as what it is.
+//! What an HTTP val was asked and answered: headers, and the body as what it is.
 
 use hamlet_models::HttpResponse;
 use leptos::prelude::*;
@@ -28,44 +28,68 @@ pub fn HttpAnswer(
     #[prop(optional)]
     cut: bool,
 ) -> AnyView {
-    let size = response.size;
-    let cut = cut.then(|| {
-        view! { <p class="http-answer__cut">"The body is longer than what is kept: this is its beginning."</p> }
-    });
-    let headers: Vec<AnyView> = response
-        .headers
-        .iter()
-        .map(|(name, value)| {
-            view! {
-                <div class="http-answer__header">
-                    <dt>{name.clone()}</dt>
-                    <dd>{value.clone()}</dd>
-                </div>
-            }
-            .into_any()
-        })
-        .collect();
-    let kind = body_kind(&response);
+    let message = HttpMessage {
+        headers: response.headers,
+        body: response.body,
+        base64: response.base64,
+    };
     view! {
         <div class="http-answer">
             <p class="http-answer__status">
                 <strong class=status_class(response.status)>{response.status}</strong>
                 " "
                 {status_words(response.status)}
-                <span class="http-answer__size">{number::bytes(size)}</span>
+                <span class="http-answer__size">{number::bytes(response.size)}</span>
             </p>
-            <details class="http-answer__headers">
-                <summary>{format!("{} headers", headers.len())}</summary>
-                <dl>{headers}</dl>
-            </details>
-            {cut}
-            {body(kind, response)}
+            {message.show(cut)}
         </div>
     }
     .into_any()
 }
 
-fn content_type(response: &HttpResponse) -> &str {
+/// A request or an answer, but for its first line.
+pub struct HttpMessage {
+    /// Names and values, in order.
+    pub headers: Vec<(String, String)>,
+    /// The body: as it is, or in base64.
+    pub body: String,
+    /// Whether `body` is base64.
+    pub base64: bool,
+}
+
+impl HttpMessage {
+    /// Shows the headers on demand, and the body as what it is; `cut` says that this is only its beginning.
+    pub fn show(self, cut: bool) -> AnyView {
+        let cut = cut.then(|| {
+            view! { <p class="http-answer__cut">"The body is longer than what is kept: this is its beginning."</p> }
+        });
+        let headers: Vec<AnyView> = self
+            .headers
+            .iter()
+            .map(|(name, value)| {
+                view! {
+                    <div class="http-answer__header">
+                        <dt>{name.clone()}</dt>
+                        <dd>{value.clone()}</dd>
+                    </div>
+                }
+                .into_any()
+            })
+            .collect();
+        let kind = body_kind(&self);
+        view! {
+            <details class="http-answer__headers">
+                <summary>{number::plural(headers.len() as u64, "header", "headers")}</summary>
+                <dl>{headers}</dl>
+            </details>
+            {cut}
+            {body(kind, self)}
+        }
+        .into_any()
+    }
+}
+
+fn content_type(response: &HttpMessage) -> &str {
     let named = response
         .headers
         .iter()
@@ -75,7 +99,7 @@ fn content_type(response: &HttpResponse) -> &str {
     })
 }
 
-fn body_kind(response: &HttpResponse) -> BodyKind {
+fn body_kind(response: &HttpMessage) -> BodyKind {
     let kind = content_type(response).to_ascii_lowercase();
     match kind.as_str() {
         _ if response.body.is_empty() => BodyKind::Empty,
@@ -88,7 +112,7 @@ fn body_kind(response: &HttpResponse) -> BodyKind {
     }
 }
 
-fn body(kind: BodyKind, response: HttpResponse) -> AnyView {
+fn body(kind: BodyKind, response: HttpMessage) -> AnyView {
     match kind {
         BodyKind::Empty => view! { <p class="http-answer__none">"No body."</p> }.into_any(),
         BodyKind::Binary => {
@@ -169,7 +193,7 @@ fn rendered(page: String) -> AnyView {
     .into_any()
 }
 
-fn image_source(response: &HttpResponse) -> String {
+fn image_source(response: &HttpMessage) -> String {
     let kind = content_type(response);
     if response.base64 {
         format!("data:{kind};base64,{}", response.body)
@@ -216,14 +240,12 @@ mod tests {
 
     use super::*;
 
-    fn response(kind: &str, body: &str, base64: bool) -> HttpResponse {
+    fn message(kind: &str, body: &str, base64: bool) -> HttpMessage {
         let headers = vec![("Content-Type".to_owned(), kind.to_owned())];
-        HttpResponse {
-            status: 200,
+        HttpMessage {
             headers,
             body: body.to_owned(),
             base64,
-            size: body.len() as u64,
         }
     }
 
@@ -240,7 +262,7 @@ mod tests {
             ("", "hi", false, BodyKind::Text),
             ("text/html", "", false, BodyKind::Empty),
         ] {
-            assert_eq!(body_kind(&response(kind, body, base64)), expected, "{kind}");
+            assert_eq!(body_kind(&message(kind, body, base64)), expected, "{kind}");
         }
     }
 }

@@ -37,6 +37,9 @@ pub fn LogView(
     /// What is shown of the lines; given by who keeps it in the address.
     #[prop(optional)]
     filter: Option<RwSignal<LogFilter>>,
+    /// What a screen reader calls it, where there are several.
+    #[prop(default = "Logs")]
+    label: &'static str,
 ) -> AnyView {
     let filter = filter.unwrap_or_else(|| RwSignal::new(LogFilter::default()));
     let wrap = RwSignal::new(storage::get(WRAP_KEY).as_deref() != Some("no"));
@@ -60,7 +63,7 @@ pub fn LogView(
         Some(view! { <p class="log__nothing">{text}</p> }.into_any())
     };
     view! {
-        <section class="log" class:log--nowrap=move || !wrap.get() aria-label="Logs">
+        <section class="log" class:log--nowrap=move || !wrap.get() aria-label=label>
             <div class="log__bar">
                 <LevelPicker filter lines />
                 <input

@@ -1,17 +1,13 @@
 //! What can be done with a run: end it, or start another like it.
 
-use hamlet_models::{FullRun, HttpRequest, NewRun, VersionNumber};
+use hamlet_models::{FullRun, NewRun, RunInput, VersionNumber};
 use leptos::prelude::*;
-use serde_json::Value;
 
-use crate::{
-    components::run_list::path_of,
-    ui::{
-        button::{Button, ButtonKind},
-        icon::{Icon, IconName},
-        part::part,
-        select::Select,
-    },
+use crate::ui::{
+    button::{Button, ButtonKind},
+    icon::{Icon, IconName},
+    part::part,
+    select::Select,
 };
 
 /// What is known of the val that a run is of.
@@ -21,8 +17,6 @@ pub enum RunVal {
     Asking,
     /// Its latest version.
     Latest(VersionNumber),
-    /// It takes mail: what it was sent is not kept.
-    Mail,
     /// It is gone, or can't be reached.
     Gone,
 }
@@ -77,15 +71,16 @@ fn again(
     busy: Signal<bool>,
     on_again: Callback<NewRun>,
 ) -> AnyView {
-    let version = run.with_untracked(|run| run.version);
-    let (input, note) = match run.with_untracked(input_of) {
-        Ok((input, note)) => (input, note),
+    let (id, version) = run.with_untracked(|run| (run.id, run.version));
+    let note = match run.with_untracked(input_of) {
+        Ok(note) => note,
         Err(why) => return view! { <p class="run-actions__note">{why}</p> }.into_any(),
     };
     let start = Callback::new(move |version: Option<VersionNumber>| {
         on_again.run(NewRun {
             version,
-            ..input.clone()
+            replay_of: Some(id),
+            ..NewRun::default()
         })
     });
     let button = move |kind: ButtonKind, words: String, version: Option<VersionNumber>| {
@@ -97,15 +92,10 @@ fn again(
         }
         .into_any()
     };
-    let buttons = move || {
-        match (val.get(), version) {
+    let buttons = move || match (val.get(), version) {
         (RunVal::Gone, _) => {
             view! { <p class="run-actions__note">"Its val is gone: it can’t be run again."</p> }.into_any()
         }
-        (RunVal::Mail, _) => view! {
-            <p class="run-actions__note">"What it was sent is not kept. Send it a test message from its page."</p>
-        }
-        .into_any(),
         (RunVal::Latest(latest), Some(version)) if latest != version => (
             button(
                 ButtonKind::Plain,
@@ -118,7 +108,6 @@ fn again(
         (RunVal::Asking | RunVal::Latest(_), version) => {
             button(ButtonKind::Primary, "Run again".to_owned(), version).into_any()
         }
-    }
     };
     let others = move || {
         let RunVal::Latest(latest) = val.get() else {
@@ -172,32 +161,18 @@ fn other_version(
     .into_any()
 }
 
-/// The input of a run, to start another with, and what of it was not kept; or why there can't be another.
-fn input_of(run: &FullRun) -> Result<(NewRun, Option<&'static str>), &'static str> {
-    if run.truncated.args {
-        return Err("Its arguments were too large to be kept: it can’t be run again with them.");
+/// Why a run can't be run again with what it was given, if so; else what of that is left out.
+fn input_of(run: &FullRun) -> Result<Option<String>, &'static str> {
+    if run.truncated.args || run.truncated.input {
+        return Err("What it was given is not kept as it was: it can’t be run again with it.");
     }
-    let args = match &run.args {
-        Some(Value::Array(args)) => Some(args.clone()),
-        _ => None,
+    let request = match (&run.input, &run.request) {
+        (Some(RunInput::Request(request)), _) => request,
+        (None, Some(_)) => return Err("Its request was not kept: it can’t be run again with it."),
+        _ => return Ok(None),
     };
-    let request = run.request.as_ref().map(|request| HttpRequest {
-        method: request.method.clone(),
-        path: path_of(&request.url).to_owned(),
-        headers: Vec::new(),
-        body: None,
-    });
-    let note = request.as_ref().map(|request| match request.method.as_str() {
-        "GET" | "HEAD" => "The same address again; the request’s headers were not kept.",
-        _ => "The same address again; the request’s headers and body were not kept.",
-    });
-    Ok((
-        NewRun {
-            version: None,
-            args,
-            request,
-            email: None,
-        },
-        note,
-    ))
+    let left_out = request.headers.iter().filter(|(_, value)| value.is_none());
+    let names: Vec<&str> = left_out.map(|(name, _)| name.as_str()).collect();
+    Ok((!names.is_empty())
+        .then(|| format!("Without what was not kept of the request: {}.", names.join(", "))))
 }

@@ -34,8 +34,8 @@ pub fn RunBeside(
             .then(|| run.with(|run| verdict(run, &other)))
     });
     let (now, before) = (
-        column(run, log_filter),
-        column(Signal::stored(earlier), log_filter),
+        column(run, log_filter, THIS),
+        column(Signal::stored(earlier), log_filter, EARLIER),
     );
     view! {
         <section class="beside" aria-label="Two runs side by side">
@@ -58,7 +58,18 @@ pub fn RunBeside(
     .into_any()
 }
 
-fn column(run: Signal<FullRun>, log_filter: RwSignal<LogFilter>) -> AnyView {
+/// What a screen reader calls the result, the output and the logs of a run: two of each are on the page.
+type Names = [&'static str; 3];
+
+const THIS: Names = ["Result of this run", "Output of this run", "Logs of this run"];
+const EARLIER: Names = [
+    "Result of the earlier run",
+    "Output of the earlier run",
+    "Logs of the earlier run",
+];
+
+fn column(run: Signal<FullRun>, log_filter: RwSignal<LogFilter>, names: Names) -> AnyView {
+    let [result, output, logs] = names;
     let status = Memo::new(move |_| run.with(|run| run.status));
     let over = Memo::new(move |_| status.get().is_over());
     let sentence = Memo::new(move |_| run.with(headline));
@@ -71,8 +82,8 @@ fn column(run: Signal<FullRun>, log_filter: RwSignal<LogFilter>) -> AnyView {
             " "
             {sentence}
         </p>
-        {part(move || over.get().then(|| view! { <RunEnd run=run.get_untracked() /> }))}
-        <RunLogs run filter=log_filter />
+        {part(move || over.get().then(|| view! { <RunEnd run=run.get_untracked() label=result /> }))}
+        <RunLogs run filter=log_filter label=output logs />
     }
     .into_any()
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use hamlet_models::{FullRun, LogLine};
+use hamlet_models::{FullRun, KeptRequest, LogLine, RunInput};
 use leptos::prelude::*;
 
 use crate::{
     components::{
         heading::PageHeading,
+        http_answer::HttpMessage,
         labels::trigger_word,
         log_view::{LogFilter, LogView},
         phases::Phases,
@@ -61,7 +62,7 @@ pub fn RunDetail(
         None => view! {
             <div class="run__exchange" class:run__exchange--failed=move || run.with(|run| run.error.is_some())>
                 {part(move || over.get().then(|| view! { <RunEnd run=run.get_untracked() /> }))}
-                <RunInput run />
+                <InputOf run />
             </div>
             <RunLogs run filter=log_filter />
         }
@@ -143,6 +144,10 @@ fn RunFacts(run: Signal<FullRun>) -> AnyView {
             if let Some(parent) = run.parent_id {
                 facts.push(fact("Started by", view! { <a href=paths::run(parent)>"another run"</a> }.into_any()));
             }
+            if let Some(earlier) = run.replay_of {
+                let beside = paths::run_beside(run.id, earlier);
+                facts.push(fact("Repeats", view! { <a href=paths::run(earlier)>"an earlier run"</a> " · " <a href=beside>"side by side"</a> }.into_any()));
+            }
             facts.push(fact("Id", view! { <code class="run__id">{run.id.to_string()}</code> }.into_any()));
             facts
         })
@@ -178,33 +183,14 @@ fn RunTime(run: Signal<FullRun>) -> AnyView {
     .into_any()
 }
 
-/// What it was given: the request, the arguments.
+/// What it was given: the request, the message, the time, the arguments.
 #[component]
-fn RunInput(run: Signal<FullRun>) -> AnyView {
-    let input =
-        Memo::new(move |_| run.with(|run| (run.request.clone(), run.args.clone(), run.truncated.args)));
+fn InputOf(run: Signal<FullRun>) -> AnyView {
+    // It may be large, and is known when the run begins, or all of it when it ends.
+    let known = Memo::new(move |_| run.with(|run| (run.input.is_some(), run.truncated.input)));
     let parts = move || {
-        let (request, args, cut) = input.get();
-        let mut parts: Vec<AnyView> = Vec::new();
-        if let Some(request) = request {
-            parts.push(
-                view! { <p class="run__request"><b>{request.method}</b> " " <span>{request.url}</span></p> }
-                    .into_any(),
-            );
-        }
-        if let Some(args) = args {
-            if cut {
-                parts.push(
-                    view! { <p class="run__cut">"The arguments were too large: this is the beginning of their text."</p> }
-                        .into_any(),
-                );
-            }
-            parts.push(view! { <ValueTree value=args label="The arguments" /> }.into_any());
-        }
-        if parts.is_empty() {
-            parts.push(view! { <p class="run__none">"It was started without input."</p> }.into_any());
-        }
-        parts
+        known.track();
+        run.with_untracked(given)
     };
     view! {
         <section class="run__part" aria-label="Input">
@@ -215,11 +201,68 @@ fn RunInput(run: Signal<FullRun>) -> AnyView {
     .into_any()
 }
 
+fn given(run: &FullRun) -> Vec<AnyView> {
+    let cut = run.truncated.input;
+    let mut parts: Vec<AnyView> = Vec::new();
+    if let Some(request) = &run.request {
+        let (method, url) = (request.method.clone(), request.url.clone());
+        parts.push(view! { <p class="run__request"><b>{method}</b> " " <span>{url}</span></p> }.into_any());
+    }
+    match &run.input {
+        Some(RunInput::Request(request)) => parts.push(asked(request.clone())),
+        Some(RunInput::Email(message)) => {
+            if cut {
+                parts.push(note("The message was too large: this is a part of it."));
+            }
+            parts.push(view! { <ValueTree value=message.clone() label="The message" /> }.into_any());
+        }
+        Some(RunInput::LastRunAt(Some(last))) => {
+            let told = format!("It was told that it last ran at {}.", exact(last.as_millis()));
+            parts.push(view! { <p class="run__none">{told}</p> }.into_any());
+        }
+        Some(RunInput::LastRunAt(None)) => parts.push(note("It was told that it had never run before.")),
+        None => {}
+    }
+    if let Some(args) = &run.args {
+        if run.truncated.args {
+            parts.push(note(
+                "The arguments were too large: this is the beginning of their text.",
+            ));
+        }
+        parts.push(view! { <ValueTree value=args.clone() label="The arguments" /> }.into_any());
+    }
+    if parts.is_empty() {
+        parts.push(note("It was started without input."));
+    }
+    parts
+}
+
+fn asked(request: KeptRequest) -> AnyView {
+    let cut = request.size > request.body.len() as u64;
+    let message = HttpMessage {
+        headers: request
+            .headers
+            .into_iter()
+            .map(|(name, value)| (name, value.unwrap_or_else(|| "not kept".to_owned())))
+            .collect(),
+        body: request.body,
+        base64: request.base64,
+    };
+    view! { <div class="http-answer">{message.show(cut)}</div> }.into_any()
+}
+
+fn note(words: &'static str) -> AnyView {
+    view! { <p class="run__none">{words}</p> }.into_any()
+}
+
 /// What it returned, answered or threw.
 #[component]
 pub fn RunEnd(
     /// The run, which is over.
     run: FullRun,
+    /// What a screen reader calls it, where there are several.
+    #[prop(default = "Result")]
+    label: &'static str,
 ) -> AnyView {
     let nothing = run.error.is_none() && run.return_value.is_none() && run.response.is_none();
     let answered = run.request.as_ref().and_then(|request| request.status).is_some();
@@ -232,7 +275,7 @@ pub fn RunEnd(
         _ => view! { <RunResult run /> }.into_any(),
     };
     view! {
-        <section class="run__part" aria-label="Result">
+        <section class="run__part" aria-label=label>
             <h2 class="run__label">"Result"</h2>
             {content}
         </section>
@@ -247,6 +290,12 @@ pub fn RunLogs(
     run: Signal<FullRun>,
     /// Which lines are shown.
     filter: RwSignal<LogFilter>,
+    /// What a screen reader calls it, where there are several.
+    #[prop(default = "Output")]
+    label: &'static str,
+    /// The same of the lines within.
+    #[prop(default = "Logs")]
+    logs: &'static str,
 ) -> AnyView {
     let lines = Memo::new(move |before: Option<&Arc<Vec<LogLine>>>| {
         run.with(|run| match before {
@@ -259,9 +308,9 @@ pub fn RunLogs(
     let live = Memo::new(move |_| run.with(|run| !run.status.is_over()));
     let truncated = Memo::new(move |_| run.with(|run| run.truncated.logs));
     view! {
-        <section class="run__part run__part--logs" aria-label="Output">
+        <section class="run__part run__part--logs" aria-label=label>
             <h2 class="run__label">"Logs"</h2>
-            <LogView lines started_at live truncated filter />
+            <LogView lines started_at live truncated filter label=logs />
         </section>
     }
     .into_any()

@@ -91,7 +91,7 @@ fn detail(run: &BaseRun) -> AnyView {
 }
 
 /// Path and query of an absolute address.
-pub fn path_of(url: &str) -> &str {
+fn path_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.find('/').map_or("/", |start| &rest[start..])
 }

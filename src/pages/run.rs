@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hamlet_models::{FullRun, LogLevel, NewRun, PageQuery, RunId, ValKind};
+use hamlet_models::{FullRun, LogLevel, NewRun, PageQuery, RunId};
 use leptos::{prelude::*, task::spawn_local};
 use leptos_router::hooks::use_navigate;
 
@@ -90,7 +90,6 @@ fn LiveRun(run: FullRun) -> AnyView {
     });
     let val = Signal::derive(move || match val.get() {
         None => RunVal::Asking,
-        Some(Ok(val)) if val.kind == ValKind::Email => RunVal::Mail,
         Some(Ok(val)) => RunVal::Latest(val.version),
         Some(Err(error)) if error.is_not_found() => RunVal::Gone,
         // Whether it is still there shows when it is run.

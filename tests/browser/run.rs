@@ -1,8 +1,8 @@
 //! The page of one run.
 
 use hamlet_models::{
-    BaseRun, FullRun, LogLevel, LogLine, LogStream, ProblemCode, RunPhases, RunRequest, RunStatus, Truncated,
-    ValKind, Version,
+    BaseRun, FullRun, KeptRequest, LogLevel, LogLine, LogStream, ProblemCode, RunInput, RunPhases,
+    RunRequest, RunStatus, Truncated, ValKind, Version,
 };
 use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -150,7 +150,7 @@ async fn running_again_sends_the_same_input_to_the_same_version() {
     .await;
     assert_eq!(
         server.seen(START)[0].json(),
-        json!({"version": 3, "args": [1, "two"]})
+        json!({"version": 3, "replayOf": RUN_ID})
     );
 }
 
@@ -183,6 +183,11 @@ async fn two_runs_are_shown_side_by_side_with_what_differs() {
         );
         assert!(has_text(&one, "Paris") && has_text(&one, "Version 2") && !has_text(&one, "Berlin\""));
         assert!(has_text(&other, "Berlin") && has_text(&other, "Version 3") && !has_text(&other, "Paris"));
+        for part in ["Result", "Output", "Logs"] {
+            for whose in ["this run", "the earlier run"] {
+                find(&root, &format!("[aria-label='{part} of {whose}']"));
+            }
+        }
         link(&root, "Show this run alone").click();
         until("one run", || query(&root, ".beside").is_none()).await;
         assert_eq!(address(), "/runs/018f3c7e-0000-7000-8000-000000000008");
@@ -239,20 +244,100 @@ async fn any_version_can_be_chosen_to_run_on() {
     fill(&root, "Version", "0");
     button(&root, "Run on this version").click();
     until_text(&root, "Every place is taken.").await;
-    assert_eq!(server.seen(START)[0].json(), json!({"version": 0}));
+    assert_eq!(
+        server.seen(START)[0].json(),
+        json!({"version": 0, "replayOf": RUN_ID})
+    );
 }
 
 #[wasm_bindgen_test]
-async fn what_an_email_val_was_sent_is_not_there_to_send_again() {
-    let server = server(&full(RunStatus::Ok));
-    server.on(
-        "GET /v1/vals/018f3c7e-0000-7000-8000-000000000001",
-        200,
-        &extended(val(1, "hello", ValKind::Email)),
-    );
+async fn a_request_is_shown_with_what_was_not_kept_of_it() {
+    let request = KeptRequest {
+        method: "POST".into(),
+        url: "http://ada-hello.localhost:8787/a?b=1".into(),
+        headers: vec![
+            ("content-type".into(), Some("application/json".into())),
+            ("cookie".into(), None),
+        ],
+        body: "{\"city\":\"Berlin\"}".into(),
+        base64: false,
+        size: 17,
+    };
+    let mut run = full(RunStatus::Ok);
+    run.run.request = Some(RunRequest {
+        method: request.method.clone(),
+        url: request.url.clone(),
+        status: Some(200),
+    });
+    run.run.replay_of = Some(crate::fixtures::id(6));
+    run.input = Some(RunInput::Request(request));
+    let _server = server(&run);
     let (root, _mounted) = mount_app(ADDRESS);
-    until_text(&root, "What it was sent is not kept.").await;
-    assert!(query_named(&root, "button", "Run again").is_none());
+    until("the button", || {
+        query_named(&root, "button", "Run again").is_some()
+    })
+    .await;
+    let input = find(&root, "[aria-label=Input]");
+    for text in [
+        "POST http://ada-hello.localhost:8787/a?b=1",
+        "2 headers",
+        "\"Berlin\"",
+    ] {
+        assert!(has_text(&input, text), "no {text}");
+    }
+    find(&input, "summary").click();
+    until("the headers", || has_text(&input, "not kept")).await;
+    assert!(has_text(&input, "application/json"));
+    assert!(has_text(
+        &root,
+        "Without what was not kept of the request: cookie."
+    ));
+    let earlier = "/runs/018f3c7e-0000-7000-8000-000000000006";
+    assert_eq!(
+        link(&root, "an earlier run").get_attribute("href").as_deref(),
+        Some(earlier)
+    );
+    assert_eq!(
+        link(&root, "side by side").get_attribute("href"),
+        Some(format!("{ADDRESS}?beside=018f3c7e-0000-7000-8000-000000000006"))
+    );
+}
+
+#[wasm_bindgen_test]
+async fn a_message_and_a_time_are_shown_and_can_be_given_again() {
+    for (input, text) in [
+        (
+            RunInput::Email(json!({"from": "eve@example.com", "subject": "a word"})),
+            "subject: \"a word\"",
+        ),
+        (
+            RunInput::LastRunAt(None),
+            "It was told that it had never run before.",
+        ),
+        (
+            RunInput::LastRunAt(Some(ago(60))),
+            "It was told that it last ran at 2",
+        ),
+    ] {
+        let run = FullRun {
+            input: Some(input),
+            ..full(RunStatus::Ok)
+        };
+        let server = server(&run);
+        server.refuse(START, ProblemCode::OverCapacity, "every place is taken");
+        let (root, _mounted) = mount_app(ADDRESS);
+        until("the button", || {
+            query_named(&root, "button", "Run again").is_some()
+        })
+        .await;
+        assert!(has_text(&find(&root, "[aria-label=Input]"), text), "no {text}");
+        button(&root, "Run again").click();
+        until_text(&root, "Every place is taken.").await;
+        assert_eq!(
+            server.seen(START)[0].json(),
+            json!({"version": 3, "replayOf": RUN_ID})
+        );
+    }
 }
 
 #[wasm_bindgen_test]
@@ -264,6 +349,14 @@ async fn a_run_of_an_old_version_can_be_run_on_the_latest() {
         url: "http://ada-hello.localhost:8787/a?b=1".into(),
         status: Some(200),
     });
+    run.input = Some(RunInput::Request(KeptRequest {
+        method: "POST".into(),
+        url: "http://ada-hello.localhost:8787/a?b=1".into(),
+        headers: Vec::new(),
+        body: String::new(),
+        base64: false,
+        size: 0,
+    }));
     let server = server(&run);
     server.refuse(START, ProblemCode::OverCapacity, "every place is taken");
     let (root, _mounted) = mount_app(ADDRESS);
@@ -272,29 +365,52 @@ async fn a_run_of_an_old_version_can_be_run_on_the_latest() {
     })
     .await;
     assert!(query_named(&root, "button", "Run again on v1").is_some());
-    assert!(has_text(&root, "headers and body were not kept"));
+    assert!(!has_text(&root, "Without what was not kept"));
     button(&root, "Run on latest, v3").click();
     until_text(&root, "Every place is taken.").await;
     let sent = server.seen(START)[0].json();
-    assert_eq!(sent["request"]["path"], "/a?b=1");
-    assert!(sent.get("version").is_none(), "no version means the latest");
+    assert_eq!(sent, json!({ "replayOf": RUN_ID }), "no version means the latest");
     assert_eq!(address(), ADDRESS);
 }
 
 #[wasm_bindgen_test]
-async fn what_was_not_kept_can_not_be_sent_again() {
-    let run = FullRun {
-        args: Some(json!("[\"a very long")),
-        truncated: Truncated {
-            args: true,
-            ..Truncated::default()
-        },
-        ..full(RunStatus::Ok)
-    };
-    let _server = server(&run);
-    let (root, _mounted) = mount_app(ADDRESS);
-    until_text(&root, "too large to be kept").await;
-    assert!(query_named(&root, "button", "Run again").is_none());
+async fn what_was_not_kept_can_not_be_given_again() {
+    let mut unkept = full(RunStatus::Ok);
+    unkept.run.request = Some(RunRequest {
+        method: "GET".into(),
+        url: "http://ada-hello.localhost:8787/".into(),
+        status: Some(200),
+    });
+    for (run, why) in [
+        (
+            FullRun {
+                args: Some(json!("[\"a very long")),
+                truncated: Truncated {
+                    args: true,
+                    ..Truncated::default()
+                },
+                ..full(RunStatus::Ok)
+            },
+            "What it was given is not kept as it was",
+        ),
+        (
+            FullRun {
+                input: Some(RunInput::Email(json!({"from": "eve@example.com"}))),
+                truncated: Truncated {
+                    input: true,
+                    ..Truncated::default()
+                },
+                ..full(RunStatus::Ok)
+            },
+            "What it was given is not kept as it was",
+        ),
+        (unkept, "Its request was not kept"),
+    ] {
+        let _server = server(&run);
+        let (root, _mounted) = mount_app(ADDRESS);
+        until_text(&root, why).await;
+        assert!(query_named(&root, "button", "Run again").is_none());
+    }
 }
 
 #[wasm_bindgen_test]
