@@ -19,7 +19,7 @@ use crate::{
     database::{SqliteFile, connect_postgres},
     entity::{run, user},
     migration::{RunsMigrator, ValsMigrator},
-    writer::{BoxFuture, Writer},
+    writer::{BoxFuture, Results, Writer},
 };
 
 /// The key of the lock under which PostgreSQL's schema is changed: one node at a time.
@@ -183,14 +183,42 @@ impl Store {
             + 'static,
         C: FnOnce(&Caches, &T) + Send + 'static,
     {
+        let committed = self.on_caches(committed);
+        self.vals().writer.write(input, work, committed).await
+    }
+
+    /// As [`Store::change_vals`], together with other such changes; see [`Writer::write_shared`].
+    pub(crate) async fn change_vals_shared<I, T, W, C>(
+        &self,
+        input: I,
+        work: W,
+        committed: C,
+    ) -> Result<T, StoreError>
+    where
+        I: Send + Sync + 'static,
+        T: Send + 'static,
+        W: for<'a> Fn(&'a [I], &'a DatabaseTransaction) -> BoxFuture<'a, Results<T>>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        C: FnOnce(&Caches, &T) + Send + 'static,
+    {
+        let committed = self.on_caches(committed);
+        self.vals().writer.write_shared(input, work, committed).await
+    }
+
+    fn on_caches<T>(
+        &self,
+        committed: impl FnOnce(&Caches, &T) + Send + 'static,
+    ) -> impl FnOnce(&T) + Send + 'static {
         let parts = Arc::downgrade(&self.parts);
-        let committed = move |value: &T| {
+        move |value: &T| {
             // Without a store there are no caches to be wrong.
             if let Some(parts) = parts.upgrade() {
                 committed(&parts.caches, value);
             }
-        };
-        self.vals().writer.write(input, work, committed).await
+        }
     }
 
     /// Changes runs; see [`Writer::write`].

@@ -3,12 +3,14 @@
 //! On SQLite every write is a job for one task, which takes all jobs that wait, does them in one transaction, commits
 //! once (which waits for the disk once) and then answers all. When a job of such a batch fails, the batch is undone;
 //! the jobs that failed are done again each in a transaction of its own, the others together: one conflict harms
-//! nobody else. On PostgreSQL each job is a transaction of its own.
+//! nobody else. Jobs of one sort can be made to share their statements too. On PostgreSQL each job is a transaction of
+//! its own.
 
+mod shared;
 #[cfg(test)]
 mod tests;
 
-use std::{future::Future, io, pin::Pin, thread};
+use std::{any::Any, future::Future, io, pin::Pin, slice, thread};
 
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, SqliteTransactionMode, TransactionOptions,
@@ -17,6 +19,7 @@ use sea_orm::{
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{StoreError, beacon::Beacon, error::is_worth_a_retry};
+use shared::SharedWrite;
 
 /// The most jobs that share a transaction.
 const MAX_BATCH: usize = 128;
@@ -79,17 +82,47 @@ impl Writer {
                 let job = Write {
                     input,
                     work,
-                    committed,
-                    answer,
+                    caller: Caller { committed, answer },
                     result: None,
                 };
-                jobs.send(Message::Job(Box::new(job)))
-                    .await
-                    .map_err(|_| StoreError::Closed)?;
-                answered.await.map_err(|_| StoreError::Closed)?
+                ask(jobs, Box::new(job), answered).await
             }
             Self::Pooled(pool) => {
                 let value = write_alone(pool, &input, &work).await?;
+                committed(&value);
+                Ok(value)
+            }
+        }
+    }
+
+    /// As [`Writer::write`], for work that can be done for many inputs in the same statements: those of jobs from the
+    /// same place that wait together. It answers for each input, in their order; where it refuses one, it leaves
+    /// nothing of that one behind. What fails for many is done for each alone.
+    pub(crate) async fn write_shared<I, T, W, C>(
+        &self,
+        input: I,
+        work: W,
+        committed: C,
+    ) -> Result<T, StoreError>
+    where
+        I: Send + Sync + 'static,
+        T: Send + 'static,
+        W: for<'a> Fn(&'a [I], &'a DatabaseTransaction) -> BoxFuture<'a, Results<T>>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        C: FnOnce(&T) + Send + 'static,
+    {
+        match self {
+            Self::Grouped(jobs) => {
+                let (answer, answered) = oneshot::channel();
+                let job = SharedWrite::new(input, work, Caller { committed, answer });
+                ask(jobs, Box::new(job), answered).await
+            }
+            Self::Pooled(pool) => {
+                let mut results = write_alone(pool, slice::from_ref(&input), &work).await?;
+                let value = results.pop().unwrap_or(Err(StoreError::Closed))?;
                 committed(&value);
                 Ok(value)
             }
@@ -112,6 +145,20 @@ impl Writer {
     }
 }
 
+/// What came of each of several inputs, or what failed for all of them.
+pub(crate) type Results<T> = Result<Vec<Result<T, StoreError>>, StoreError>;
+
+async fn ask<T>(
+    jobs: &mpsc::Sender<Message>,
+    job: Box<dyn Job>,
+    answered: oneshot::Receiver<Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    jobs.send(Message::Job(job))
+        .await
+        .map_err(|_| StoreError::Closed)?;
+    answered.await.map_err(|_| StoreError::Closed)?
+}
+
 /// What came of doing a job in a transaction that isn't committed yet.
 pub(crate) enum Attempt {
     Done,
@@ -121,26 +168,61 @@ pub(crate) enum Attempt {
     Failed,
 }
 
-pub(crate) trait Job: Send {
+pub(crate) trait Job: Any + Send {
     fn attempt<'a>(&'a mut self, transaction: &'a DatabaseTransaction) -> BoxFuture<'a, Attempt>;
+    /// How many wait for it.
+    fn callers(&self) -> usize {
+        1
+    }
+    /// Takes in a job that can share this one's statements; gives back any other.
+    fn take_in(&mut self, other: Box<dyn Job>) -> Option<Box<dyn Job>> {
+        Some(other)
+    }
+    /// The jobs that this one took in and itself, each on its own.
+    fn part(self: Box<Self>) -> Vec<Box<dyn Job>>;
     /// Tells the caller, now that the transaction of the last attempt was committed or undone.
     fn answer(self: Box<Self>, commit: Result<(), &StoreError>);
+}
+
+/// Who waits for a job.
+struct Caller<T, C> {
+    committed: C,
+    answer: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, C: FnOnce(&T)> Caller<T, C> {
+    /// Tells what came of the last attempt, whose transaction was committed or undone.
+    fn answer(self, result: Option<Result<T, StoreError>>, commit: Result<(), &StoreError>) {
+        let result = match (result, commit) {
+            (Some(Ok(value)), Ok(())) => {
+                (self.committed)(&value);
+                Ok(value)
+            }
+            (Some(Err(error)), _) => Err(error),
+            (_, Err(error)) => Err(error.again()),
+            (None, Ok(())) => Err(StoreError::Closed),
+        };
+        // Whoever stopped waiting needs no answer.
+        let _ = self.answer.send(result);
+    }
 }
 
 struct Write<I, T, W, C> {
     input: I,
     work: W,
-    committed: C,
-    answer: oneshot::Sender<Result<T, StoreError>>,
+    caller: Caller<T, C>,
     result: Option<Result<T, StoreError>>,
 }
 
 impl<I, T, W, C> Job for Write<I, T, W, C>
 where
-    I: Send + Sync,
-    T: Send,
-    W: for<'a> Fn(&'a I, &'a DatabaseTransaction) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync,
-    C: FnOnce(&T) + Send,
+    I: Send + Sync + 'static,
+    T: Send + 'static,
+    W: for<'a> Fn(&'a I, &'a DatabaseTransaction) -> BoxFuture<'a, Result<T, StoreError>>
+        + Send
+        + Sync
+        + 'static,
+    C: FnOnce(&T) + Send + 'static,
 {
     fn attempt<'a>(&'a mut self, transaction: &'a DatabaseTransaction) -> BoxFuture<'a, Attempt> {
         Box::pin(async move {
@@ -155,18 +237,12 @@ where
         })
     }
 
+    fn part(self: Box<Self>) -> Vec<Box<dyn Job>> {
+        vec![self]
+    }
+
     fn answer(self: Box<Self>, commit: Result<(), &StoreError>) {
-        let result = match (self.result, commit) {
-            (Some(Ok(value)), Ok(())) => {
-                (self.committed)(&value);
-                Ok(value)
-            }
-            (Some(Err(error)), _) => Err(error),
-            (_, Err(error)) => Err(error.again()),
-            (None, Ok(())) => Err(StoreError::Closed),
-        };
-        // Whoever stopped waiting needs no answer.
-        let _ = self.answer.send(result);
+        self.caller.answer(self.result, commit);
     }
 }
 
@@ -177,7 +253,7 @@ async fn serve(connection: DatabaseConnection, beacon: Option<Beacon>, mut waiti
         let mut jobs = Vec::with_capacity(messages.len());
         for message in messages.drain(..) {
             match message {
-                Message::Job(job) => jobs.push(job),
+                Message::Job(job) => add(&mut jobs, job),
                 Message::Close(closer) => {
                     waiting.close();
                     closers.push(closer);
@@ -212,18 +288,26 @@ async fn serve(connection: DatabaseConnection, beacon: Option<Beacon>, mut waiti
     }
 }
 
+/// Adds a job to a batch: to one there that can share its statements with it, else by itself.
+fn add(jobs: &mut Vec<Box<dyn Job>>, job: Box<dyn Job>) {
+    let alone = jobs
+        .iter_mut()
+        .try_fold(job, |job, other| other.take_in(job).ok_or(()));
+    jobs.extend(alone);
+}
+
 /// Does the jobs together if that can be, and answers them all.
 async fn write_batch(connection: &DatabaseConnection, beacon: Option<&Beacon>, mut jobs: Vec<Box<dyn Job>>) {
     let mut alone = Vec::new();
     // Twice at most, the second time without those that failed: then each is on its own.
     for _ in 0..2 {
-        if jobs.len() > 1 {
+        if jobs.iter().map(|job| job.callers()).sum::<usize>() > 1 {
             let undone = write_together(connection, beacon, jobs).await;
             alone.extend(undone.failed);
             jobs = undone.rest;
         }
     }
-    for job in jobs.into_iter().chain(alone) {
+    for job in jobs.into_iter().chain(alone).flat_map(Job::part) {
         write_one(connection, beacon, job).await;
     }
 }
@@ -324,6 +408,7 @@ async fn rollback(transaction: DatabaseTransaction) {
 
 async fn write_alone<I, T, W>(pool: &DatabaseConnection, input: &I, work: &W) -> Result<T, StoreError>
 where
+    I: ?Sized,
     W: for<'a> Fn(&'a I, &'a DatabaseTransaction) -> BoxFuture<'a, Result<T, StoreError>>,
 {
     let mut tries = 1;

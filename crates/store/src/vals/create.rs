@@ -1,10 +1,11 @@
 //! Making vals.
 
-use std::sync::Arc;
+use std::{collections::HashSet, slice, sync::Arc};
 
 use hamlet_models::{Author, NewSchedule, NewVal, NewVersion, PutVal, Scopes, Timestamp, UserId, ValKind};
 use sea_orm::{
-    DatabaseTransaction, EntityTrait, IntoActiveModel,
+    ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect,
+    prelude::Uuid,
     sea_query::{Expr, ExprTrait, OnConflict},
 };
 
@@ -38,15 +39,17 @@ impl Store {
     pub async fn create_val(&self, owner: UserId, new: &NewVal) -> Result<Arc<ValRecord>, StoreError> {
         let generation = self.caches().vals.generation();
         let insert = new_insert(self.get_user(owner).await?.author(), new);
-        self.change_vals(
+        self.change_vals_shared(
             insert,
-            |insert, tx| {
+            |inserts, tx| {
                 Box::pin(async move {
-                    let record = insert_val(insert, tx).await?;
-                    record.ok_or_else(|| StoreError::NameTaken(insert.record.name.to_string()))
+                    let made = insert_vals(inserts, tx).await?.into_iter().zip(inserts);
+                    Ok(made
+                        .map(|(val, insert)| val.ok_or_else(|| insert.name_taken()))
+                        .collect())
                 })
             },
-            move |caches, val| caches.vals.set(generation, val.id, val.clone()),
+            move |caches, val: &Arc<ValRecord>| caches.vals.set(generation, val.id, val.clone()),
         )
         .await
     }
@@ -75,7 +78,8 @@ impl Store {
             (new_insert(author, &new), save),
             |(insert, save), tx| {
                 Box::pin(async move {
-                    if let Some(val) = insert_val(insert, tx).await? {
+                    let made = insert_vals(slice::from_ref(insert), tx).await?.pop();
+                    if let Some(val) = made.flatten() {
                         return Ok(val);
                     }
                     let column = |column| Expr::col((val::Entity, column));
@@ -141,29 +145,115 @@ fn seed(id: u128) -> u64 {
     (id as u64) & (u64::MAX >> 2)
 }
 
-/// Inserts a val with its version 0; nothing if the name is taken.
-async fn insert_val(insert: &Insert, tx: &DatabaseTransaction) -> Result<Option<Arc<ValRecord>>, StoreError> {
-    let mut record = insert.record.clone();
-    let tries = if insert.made_up { TRIES } else { 1 };
-    for attempt in 0..tries {
-        if attempt > 0 {
-            record.name = made_up_name(seed(record.id.0.as_u128()), attempt);
-        }
-        if insert_val_row(&record, insert.schedule.as_ref(), tx).await? {
-            insert_first_version(&record, tx).await?;
-            return Ok(Some(Arc::new(record)));
-        }
+impl Insert {
+    fn name_taken(&self) -> StoreError {
+        StoreError::NameTaken(self.record.name.to_string())
     }
-    Ok(None)
 }
 
-/// Whether the row could be inserted: not if the name is taken.
-async fn insert_val_row(
-    record: &ValRecord,
-    schedule: Option<&NewSchedule>,
+/// Inserts vals with their versions 0; none for those whose names are taken.
+async fn insert_vals(
+    inserts: &[Insert],
     tx: &DatabaseTransaction,
-) -> Result<bool, StoreError> {
-    let row = val::Model {
+) -> Result<Vec<Option<Arc<ValRecord>>>, StoreError> {
+    let mut records: Vec<_> = inserts.iter().map(|insert| insert.record.clone()).collect();
+    let mut made = vec![false; inserts.len()];
+    for attempt in 0..TRIES {
+        let mut open: Vec<usize> = (0..inserts.len()).filter(|&n| !made[n]).collect();
+        if attempt > 0 {
+            open.retain(|&n| inserts[n].made_up);
+            for &n in &open {
+                records[n].name = made_up_name(seed(records[n].id.0.as_u128()), attempt);
+            }
+        }
+        if open.is_empty() {
+            break;
+        }
+        for part in parts(&open) {
+            insert_part(inserts, &records, part, &mut made, tx).await?;
+        }
+    }
+    let records: Vec<_> = records.into_iter().map(Arc::new).collect();
+    let there: Vec<usize> = (0..inserts.len()).filter(|&n| made[n]).collect();
+    for part in parts(&there) {
+        let rows = part
+            .iter()
+            .map(|&n| first_version(&records[n]).into_active_model());
+        version::Entity::insert_many(rows)
+            .exec_without_returning(tx)
+            .await?;
+    }
+    Ok(records
+        .into_iter()
+        .zip(made)
+        .map(|(record, made)| made.then_some(record))
+        .collect())
+}
+
+/// Slices whose lengths are powers of two, the longest first: a statement of its own for every length would be too
+/// many to keep prepared.
+fn parts<T>(mut all: &[T]) -> Vec<&[T]> {
+    let mut parts = Vec::new();
+    while let Some(power) = all.len().checked_ilog2() {
+        let (part, rest) = all.split_at(1 << power);
+        parts.push(part);
+        all = rest;
+    }
+    parts
+}
+
+/// Inserts the rows of these vals, as far as their names are free, and notes for which they were.
+async fn insert_part(
+    inserts: &[Insert],
+    records: &[ValRecord],
+    part: &[usize],
+    made: &mut [bool],
+    tx: &DatabaseTransaction,
+) -> Result<(), StoreError> {
+    let rows = part
+        .iter()
+        .map(|&n| val_row(&records[n], inserts[n].schedule.as_ref()).into_active_model());
+    let name = [val::Column::OwnerId, val::Column::NameKey];
+    let inserted = val::Entity::insert_many(rows)
+        .on_conflict(OnConflict::columns(name).do_nothing().to_owned())
+        .exec_without_returning(tx)
+        .await;
+    let inserted = match inserted {
+        Ok(rows) => usize::try_from(rows).unwrap_or(usize::MAX),
+        Err(error) if is_missing_parent(&error) => return Err(StoreError::NotFound("user")),
+        Err(error) => return Err(error.into()),
+    };
+    let there = if inserted == part.len() {
+        None
+    } else {
+        let ids = part.iter().map(|&n| records[n].id.0);
+        Some(find_ids(ids, tx).await?)
+    };
+    for &n in part {
+        made[n] = there
+            .as_ref()
+            .is_none_or(|there| there.contains(&records[n].id.0));
+    }
+    Ok(())
+}
+
+/// Which of these vals there are.
+async fn find_ids(
+    ids: impl Iterator<Item = Uuid>,
+    tx: &DatabaseTransaction,
+) -> Result<HashSet<Uuid>, StoreError> {
+    let ids = val::Entity::find()
+        .select_only()
+        .column(val::Column::Id)
+        .filter(val::Column::Id.is_in(ids))
+        .into_tuple()
+        .all(tx)
+        .await?;
+    Ok(ids.into_iter().collect())
+}
+
+fn val_row(record: &ValRecord, schedule: Option<&NewSchedule>) -> val::Model {
+    val::Model {
         id: record.id.0,
         owner_id: record.owner.id.0,
         name: record.name.to_string(),
@@ -189,21 +279,11 @@ async fn insert_val_row(
         running_until: None,
         last_run_at: None,
         readme: record.readme.clone(),
-    };
-    let name = [val::Column::OwnerId, val::Column::NameKey];
-    let inserted = val::Entity::insert(row.into_active_model())
-        .on_conflict(OnConflict::columns(name).do_nothing().to_owned())
-        .exec_without_returning(tx)
-        .await;
-    match inserted {
-        Ok(rows) => Ok(rows > 0),
-        Err(error) if is_missing_parent(&error) => Err(StoreError::NotFound("user")),
-        Err(error) => Err(error.into()),
     }
 }
 
-async fn insert_first_version(record: &ValRecord, tx: &DatabaseTransaction) -> Result<(), StoreError> {
-    let row = version::Model {
+fn first_version(record: &ValRecord) -> version::Model {
+    version::Model {
         val_id: record.id.0,
         version: 0,
         author_id: record.owner.id.0,
@@ -213,9 +293,5 @@ async fn insert_first_version(record: &ValRecord, tx: &DatabaseTransaction) -> R
         lines_added: count(all_lines(&record.code).added),
         lines_removed: 0,
         code: record.code.to_string(),
-    };
-    version::Entity::insert(row.into_active_model())
-        .exec_without_returning(tx)
-        .await?;
-    Ok(())
+    }
 }

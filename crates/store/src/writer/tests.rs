@@ -85,13 +85,18 @@ impl Fixture {
 
     /// Lets the writer go on when so many jobs wait.
     async fn release(&self, waiting: usize) {
-        let Writer::Grouped(jobs) = &*self.writer else {
-            unreachable!("it is one")
-        };
-        while jobs.max_capacity() - jobs.capacity() < waiting {
+        while self.waiting() < waiting {
             tokio::task::yield_now().await;
         }
         self.gate.add_permits(1);
+    }
+
+    /// How many jobs wait.
+    fn waiting(&self) -> usize {
+        let Writer::Grouped(jobs) = &*self.writer else {
+            unreachable!("it is one")
+        };
+        jobs.max_capacity() - jobs.capacity()
     }
 }
 
@@ -212,4 +217,92 @@ async fn commits_are_told_in_their_order_before_the_answer() {
         assert_eq!(written.await.expect("written"), n);
         assert_eq!(told.load(Ordering::SeqCst), n + 1);
     }
+}
+
+/// The inputs of each time that the work was done.
+type Done = Arc<std::sync::Mutex<Vec<Vec<&'static str>>>>;
+
+impl Fixture {
+    /// Asks for a number to be written in the same statement as others.
+    fn insert_shared(
+        &self,
+        number: &'static str,
+        done: &Done,
+    ) -> JoinHandle<Result<&'static str, StoreError>> {
+        let (writer, done) = (self.writer.clone(), done.clone());
+        tokio::spawn(async move {
+            writer
+                .write_shared(
+                    (number, done),
+                    |inputs, tx| Box::pin(insert_all(inputs, tx)),
+                    |_| (),
+                )
+                .await
+        })
+    }
+}
+
+async fn insert_all(inputs: &[(&'static str, Done)], tx: &DatabaseTransaction) -> Results<&'static str> {
+    let numbers: Vec<_> = inputs.iter().map(|(number, _)| *number).collect();
+    let kept: Vec<_> = numbers.iter().filter(|number| **number != "refuse").collect();
+    inputs[0].1.lock().expect("nobody panicked").push(numbers.clone());
+    let values: Vec<_> = kept.iter().map(|number| format!("('{number}')")).collect();
+    tx.execute_unprepared(&format!("INSERT INTO t VALUES {}", values.join(", ")))
+        .await?;
+    let result = |number| match number {
+        "refuse" => Err(StoreError::NotFound("number")),
+        number => Ok(number),
+    };
+    Ok(numbers.into_iter().map(result).collect())
+}
+
+#[tokio::test]
+async fn jobs_that_share_statements_are_done_in_one_and_answered_each() {
+    let fixture = fixture().await;
+    let done = Done::default();
+    let held = fixture.hold().await;
+    let numbers = ["1", "2", "refuse", "3"];
+    let mut jobs = Vec::new();
+    for (n, number) in numbers.into_iter().enumerate() {
+        jobs.push(fixture.insert_shared(number, &done));
+        // In this order.
+        while fixture.waiting() <= n {
+            tokio::task::yield_now().await;
+        }
+    }
+    let other = fixture.insert("4");
+    fixture.release(jobs.len() + 1).await;
+    held.await.expect("no panic");
+    for (job, number) in jobs.into_iter().zip(numbers) {
+        match job.await.expect("no panic") {
+            Ok(written) => assert_eq!(written, number),
+            Err(error) => assert!(matches!((number, error), ("refuse", StoreError::NotFound(_)))),
+        }
+    }
+    other.await.expect("no panic").0.expect("written");
+    assert_eq!(*done.lock().expect("nobody panicked"), [numbers]);
+    assert_eq!(count(&fixture.reader).await, 4);
+}
+
+#[tokio::test]
+async fn what_fails_for_many_is_done_for_each_alone() {
+    let fixture = fixture().await;
+    let done = Done::default();
+    let held = fixture.hold().await;
+    let jobs = ["1", "2", "2"].map(|number| fixture.insert_shared(number, &done));
+    fixture.release(jobs.len()).await;
+    held.await.expect("no panic");
+    let mut written = Vec::new();
+    for job in jobs {
+        written.extend(job.await.expect("no panic").ok());
+    }
+    assert_eq!(written, ["1", "2"]);
+    let lengths: Vec<_> = done
+        .lock()
+        .expect("nobody panicked")
+        .iter()
+        .map(Vec::len)
+        .collect();
+    assert_eq!(lengths, [3, 1, 1, 1]);
+    assert_eq!(count(&fixture.reader).await, 2);
 }
