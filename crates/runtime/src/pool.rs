@@ -102,7 +102,8 @@ impl Pool {
     /// Starts the first worker, and the others once it is known that they can be.
     pub(crate) async fn prove(self: &Arc<Self>) -> Result<(), RuntimeError> {
         let worker = Worker::start(&self.nursery, None).await?;
-        self.state().ready.push_back(worker);
+        self.state().ready.push_back(worker.clone());
+        worker.warm().await;
         self.start_missing();
         Ok(())
     }
@@ -139,6 +140,7 @@ impl Pool {
     async fn start_one(self: Arc<Self>) {
         let mut handed = Worker::start(&self.nursery, None).await;
         let failed = handed.is_err();
+        let mut kept = None;
         {
             let mut state = self.state();
             state.starting -= 1;
@@ -154,9 +156,15 @@ impl Pool {
             }
             match handed {
                 Ok(worker) if self.closed.load(Ordering::Acquire) => worker.kill(Doom::Finished),
-                Ok(worker) => state.ready.push_back(worker),
+                Ok(worker) => {
+                    state.ready.push_back(worker.clone());
+                    kept = Some(worker);
+                }
                 Err(cause) => tracing::error!(%cause, "a blank worker could not be started"),
             }
+        }
+        if let Some(worker) = kept {
+            worker.warm().await;
         }
         // After a failure the next run tries again; trying on and on would only fill the log.
         if !failed {

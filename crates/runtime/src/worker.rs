@@ -141,6 +141,11 @@ impl Worker {
         self.control.lock().await.write_all(&with_length(message)?).await
     }
 
+    /// Tells a blank one that nobody waits for it. One that can't be told is gone, which shows when it is taken.
+    pub(crate) async fn warm(&self) {
+        let _ = self.tell(&Message::Warm).await;
+    }
+
     /// Tells it to take no more requests and to end when nothing is left to do, at `last_moment` at the latest.
     pub(crate) async fn retire(&self, last_moment: Instant) {
         let _ = self.last_moment.set(last_moment);

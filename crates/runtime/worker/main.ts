@@ -1,6 +1,6 @@
 // A worker's life: wait for the one job, load the val, do the job, and end when nothing is left to do.
 
-import { addressOf, inspect, isRequest, now, slice, startsWith } from "./natives.ts";
+import { addressOf, inspect, isReadBy, loadWeb, now, slice, startsWith } from "./natives.ts";
 import { receive, send, setKey, stayForHost } from "./channel.ts";
 import { log, newRunLog, setFirstRun } from "./console.ts";
 import { setLongest } from "./errors.ts";
@@ -31,7 +31,6 @@ function setEnvironment(variables: [string, string][]) {
 function reachInstance(origin: string, path: string) {
   const native = globalThis.fetch;
   const client = Deno.createHttpClient({ proxy: { transport: "unix", path } });
-  const NativeRequest = Request;
   globalThis.fetch = function fetch(input: any, init?: any) {
     const address = addressOf(input);
     if (address === undefined || !startsWith(address, origin)) return native(input, init);
@@ -39,7 +38,9 @@ function reachInstance(origin: string, path: string) {
     if (after !== undefined && after !== "/" && after !== "?" && after !== "#") return native(input, init);
     // Deno would refuse the instance's own address before it looks at the client; the host puts it back.
     const away = `http://instance.invalid${slice(address, origin.length)}`;
-    return native(isRequest(input) ? new NativeRequest(away, input) : away, { ...init, client });
+    const { NativeRequest, requestUrl } = loadWeb();
+    const request = isReadBy(requestUrl, input) ? new NativeRequest(away, input as Request) : away;
+    return native(request, { ...init, client });
   };
 }
 
@@ -72,6 +73,7 @@ async function hearHost() {
 
 async function serveModule(job: any, evaluation: Evaluation) {
   try {
+    loadWeb();
     const began = now();
     const handler = handlerOf(await import(job.entry), true);
     evaluation.moduleMs = now() - began;
@@ -84,7 +86,11 @@ async function serveModule(job: any, evaluation: Evaluation) {
   }
 }
 
-const job = await receive();
+let job = await receive();
+while (job.type === "warm") {
+  loadWeb();
+  job = await receive();
+}
 setKey(job.key);
 setLongest(job.error);
 setEnvironment(job.env);

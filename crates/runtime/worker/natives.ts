@@ -48,33 +48,48 @@ export const fromBase64: (text: string) => Uint8Array<ArrayBuffer> = (Uint8Array
   Uint8Array,
 );
 
-export const NativeResponse = Response;
 export const NativeFile = File;
 export const NativeDate = Date;
 export const NativeTypeError = TypeError;
 export const NativePromise = Promise;
 export const NativeMap = Map;
 
-export const requestHeaders: (request: Request) => Headers = getter(Request.prototype, "headers");
-export const requestUrl: (request: Request) => string = getter(Request.prototype, "url");
-export const headersGet = uncurry(Headers.prototype.get);
-const responseStatus: (response: unknown) => number = getter(Response.prototype, "status");
 const urlHref: (url: unknown) => string = getter(URL.prototype, "href");
 
-/** Whether the engine itself takes `value` for a response, whatever `instanceof` has been made to say. */
-export function isResponse(value: unknown): value is Response {
-  try {
-    responseStatus(value);
-    return true;
-  } catch {
-    return false;
-  }
+/** Requests, answers and the server of them. */
+export interface Web {
+  NativeRequest: typeof Request;
+  NativeResponse: typeof Response;
+  nativeServe: typeof Deno.serve;
+  requestHeaders(request: Request): Headers;
+  requestUrl(request: unknown): string;
+  responseStatus(response: unknown): number;
+  headersGet(headers: Headers, name: string): string | null;
 }
 
-/** Whether the engine itself takes `value` for a request. */
-export function isRequest(value: unknown): value is Request {
+let web: Web | undefined;
+
+/**
+ * The engine's classes for the web, which it loads only when they are asked for; that takes a third of a worker's
+ * start, and most vals that are no HTTP vals do without. What serves must have them before the val's code comes.
+ */
+export function loadWeb(): Web {
+  web ??= {
+    NativeRequest: Request,
+    NativeResponse: Response,
+    nativeServe: Deno.serve,
+    requestHeaders: getter(Request.prototype, "headers"),
+    requestUrl: getter(Request.prototype, "url"),
+    responseStatus: getter(Response.prototype, "status"),
+    headersGet: uncurry(Headers.prototype.get),
+  };
+  return web;
+}
+
+/** Whether `read` takes `value` for one of its own, whatever `instanceof` has been made to say. */
+export function isReadBy<T>(read: (value: T) => unknown, value: unknown): value is T {
   try {
-    requestUrl(value as Request);
+    read(value as T);
     return true;
   } catch {
     return false;
@@ -84,15 +99,9 @@ export function isRequest(value: unknown): value is Request {
 /** The address that `fetch` was given, or nothing if it is none. */
 export function addressOf(input: unknown): string | undefined {
   if (typeof input === "string") return input;
-  try {
-    return urlHref(input);
-  } catch {
-    try {
-      return requestUrl(input as Request);
-    } catch {
-      return undefined;
-    }
-  }
+  if (isReadBy(urlHref, input)) return urlHref(input);
+  const { requestUrl } = loadWeb();
+  return isReadBy(requestUrl, input) ? requestUrl(input) : undefined;
 }
 
 /** Async context: which run a piece of code belongs to, across its promises and timers. */

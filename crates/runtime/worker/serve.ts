@@ -1,11 +1,10 @@
 // An HTTP val: its module is evaluated once, then it answers requests until the host retires it.
 
-import { cwd, headersGet, inspect, isResponse, NativeResponse, requestHeaders, slice } from "./natives.ts";
+import { cwd, inspect, isReadBy, loadWeb, slice } from "./natives.ts";
 import { flush, newRunLog, type RunLog, scope } from "./console.ts";
 import { errorJson, ruleBroken } from "./errors.ts";
 import type { Handler } from "./entry.ts";
 
-const nativeServe = Deno.serve;
 let server: Deno.HttpServer<Deno.UnixAddr> | undefined;
 
 /**
@@ -13,6 +12,8 @@ let server: Deno.HttpServer<Deno.UnixAddr> | undefined;
  * marks a failure has a name that only the host knows, so that a val's own answer can't pass for one.
  */
 export function serve(handler: Handler, logs: number, failureHeader: string) {
+  const { NativeResponse, nativeServe, requestHeaders, responseStatus, headersGet } = loadWeb();
+  const isResponse = (value: unknown): value is Response => isReadBy(responseStatus, value);
   const failure = (thrown: unknown) =>
     new NativeResponse(errorJson(thrown), { status: 500, headers: [[failureHeader, "1"]] });
 

@@ -40,7 +40,7 @@ pub(crate) struct ApiAddress<'a> {
     pub(crate) socket: &'a str,
 }
 
-/// What the host says after the job.
+/// What the host says beside the job.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(crate) enum Message {
@@ -52,6 +52,8 @@ pub(crate) enum Message {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
+    /// There is no job yet, and time to load what a job may need.
+    Warm,
     /// Take no more requests, and end when nothing is left to do.
     Retire,
 }
