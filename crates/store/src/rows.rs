@@ -65,9 +65,40 @@ pub(crate) fn count(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
+/// Rows per statement, largest first: few sizes, so that the databases know the statements, and none with more
+/// values than SQLite takes in one (32,766).
+const ROWS: [usize; 7] = [64, 32, 16, 8, 4, 2, 1];
+
+/// The rows in portions, each for a statement of its own.
+pub(crate) fn portions<T>(rows: Vec<T>) -> impl Iterator<Item = Vec<T>> {
+    let mut rows = rows.into_iter();
+    std::iter::from_fn(move || {
+        let size = ROWS.into_iter().find(|size| *size <= rows.len())?;
+        Some(rows.by_ref().take(size).collect())
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use sea_orm::Iterable;
+
     use super::*;
+    use crate::entity::{run, val};
+
+    #[test]
+    fn portions_are_of_few_sizes_and_lose_nothing() {
+        for count in [0, 1, 7, 8, 9, 64, 65, 200] {
+            let portions: Vec<Vec<usize>> = portions((0..count).collect()).collect();
+            assert!(portions.iter().all(|portion| ROWS.contains(&portion.len())));
+            assert_eq!(portions.concat(), (0..count).collect::<Vec<_>>());
+        }
+        for columns in [run::Column::iter().count(), val::Column::iter().count()] {
+            assert!(
+                ROWS[0] * columns <= 32_766,
+                "SQLite takes no more values in a statement"
+            );
+        }
+    }
 
     #[test]
     fn every_word_and_scope_is_read_back() {

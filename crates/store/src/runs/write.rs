@@ -17,12 +17,9 @@ use uuid::Uuid;
 use crate::{
     RunRecord, RunWrite, Store, StoreError,
     entity::{last_run, run, run_log},
-    rows,
+    rows::{self, portions},
 };
 
-/// Rows per statement, largest first: few sizes, so that the databases know the statements, and none with more
-/// values than SQLite takes in one (32,766).
-const ROWS: [usize; 7] = [64, 32, 16, 8, 4, 2, 1];
 /// What a run takes beside its texts, indexes included.
 const ROW_BYTES: usize = 640;
 
@@ -138,15 +135,6 @@ where
     rows.into_iter().map(M::into_active_model)
 }
 
-/// The rows in portions of the sizes in [`ROWS`].
-fn portions<T>(rows: Vec<T>) -> impl Iterator<Item = Vec<T>> {
-    let mut rows = rows.into_iter();
-    std::iter::from_fn(move || {
-        let size = ROWS.into_iter().find(|size| *size <= rows.len())?;
-        Some(rows.by_ref().take(size).collect())
-    })
-}
-
 /// The new row takes the place of the old; the size of the logs grows, and what it was given stays unless it comes now.
 fn run_conflict() -> OnConflict {
     use run::Column;
@@ -248,20 +236,6 @@ fn next_seq() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn portions_are_of_few_sizes_and_lose_nothing() {
-        for count in [0, 1, 7, 8, 9, 64, 65, 200] {
-            let portions: Vec<Vec<usize>> = portions((0..count).collect()).collect();
-            assert!(portions.iter().all(|portion| ROWS.contains(&portion.len())));
-            assert_eq!(portions.concat(), (0..count).collect::<Vec<_>>());
-        }
-        let columns = run::Column::iter().count();
-        assert!(
-            ROWS[0] * columns <= 32_766,
-            "SQLite takes no more values in a statement"
-        );
-    }
 
     #[test]
     fn sequence_numbers_only_grow() {

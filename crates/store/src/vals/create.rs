@@ -15,7 +15,7 @@ use crate::{
     diff::all_lines,
     entity::{val, version},
     error::is_missing_parent,
-    rows::{count, scopes_text},
+    rows::{count, portions, scopes_text},
     vals::{
         ScheduleRecord, ValRecord,
         names::{TRIES, made_up_name},
@@ -169,14 +169,14 @@ async fn insert_vals(
         if open.is_empty() {
             break;
         }
-        for part in parts(&open) {
-            insert_part(inserts, &records, part, &mut made, tx).await?;
+        for portion in portions(open) {
+            insert_portion(inserts, &records, &portion, &mut made, tx).await?;
         }
     }
     let records: Vec<_> = records.into_iter().map(Arc::new).collect();
     let there: Vec<usize> = (0..inserts.len()).filter(|&n| made[n]).collect();
-    for part in parts(&there) {
-        let rows = part
+    for portion in portions(there) {
+        let rows = portion
             .iter()
             .map(|&n| first_version(&records[n]).into_active_model());
         version::Entity::insert_many(rows)
@@ -190,27 +190,15 @@ async fn insert_vals(
         .collect())
 }
 
-/// Slices whose lengths are powers of two, the longest first: a statement of its own for every length would be too
-/// many to keep prepared.
-fn parts<T>(mut all: &[T]) -> Vec<&[T]> {
-    let mut parts = Vec::new();
-    while let Some(power) = all.len().checked_ilog2() {
-        let (part, rest) = all.split_at(1 << power);
-        parts.push(part);
-        all = rest;
-    }
-    parts
-}
-
 /// Inserts the rows of these vals, as far as their names are free, and notes for which they were.
-async fn insert_part(
+async fn insert_portion(
     inserts: &[Insert],
     records: &[ValRecord],
-    part: &[usize],
+    portion: &[usize],
     made: &mut [bool],
     tx: &DatabaseTransaction,
 ) -> Result<(), StoreError> {
-    let rows = part
+    let rows = portion
         .iter()
         .map(|&n| val_row(&records[n], inserts[n].schedule.as_ref()).into_active_model());
     let name = [val::Column::OwnerId, val::Column::NameKey];
@@ -223,13 +211,13 @@ async fn insert_part(
         Err(error) if is_missing_parent(&error) => return Err(StoreError::NotFound("user")),
         Err(error) => return Err(error.into()),
     };
-    let there = if inserted == part.len() {
+    let there = if inserted == portion.len() {
         None
     } else {
-        let ids = part.iter().map(|&n| records[n].id.0);
+        let ids = portion.iter().map(|&n| records[n].id.0);
         Some(find_ids(ids, tx).await?)
     };
-    for &n in part {
+    for &n in portion {
         made[n] = there
             .as_ref()
             .is_none_or(|there| there.contains(&records[n].id.0));
