@@ -14,6 +14,9 @@ use hamlet_models::{LogLevel, LogLine, LogStream, RunId, Timestamp};
 
 use crate::{RunEvents, RunRequest, worker::Doom};
 
+/// What a line costs beside its text: many empty ones are as much of a flood.
+const BESIDE_TEXT: u64 = 8;
+
 /// A run as its worker, its caller and the monitor share it.
 pub(crate) struct LiveRun {
     pub(crate) id: RunId,
@@ -96,9 +99,9 @@ impl LiveRun {
     pub(crate) fn line(&self, level: LogLevel, stream: LogStream, mut message: String) {
         {
             let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-            let left = self.log_limit.saturating_sub(log.bytes);
             let size = message.len() as u64;
-            if size > left {
+            let left = self.log_limit.saturating_sub(log.bytes);
+            if left == 0 || size > left {
                 let kept = message.floor_char_boundary(usize::try_from(left).unwrap_or(usize::MAX));
                 log.cut_lines += 1;
                 log.cut_bytes += size - kept as u64;
@@ -108,8 +111,7 @@ impl LiveRun {
                     return;
                 }
             } else {
-                // A line costs more than its text: many empty ones are as much of a flood.
-                log.bytes += size + 8;
+                log.bytes += size + BESIDE_TEXT;
             }
         }
         self.events.log(

@@ -12,6 +12,9 @@ export interface RunLog {
   cutCharacters: number;
 }
 
+/** What a line costs beside its characters, as the host counts it: many empty ones are as much of a flood. */
+const besideText = 8;
+
 export const scope = newScope<RunLog>();
 
 /** Where lines go that belong to no request: the run that the worker was started for. */
@@ -31,7 +34,7 @@ function tellCut(run: RunLog) {
 export function log(level: number, message: string) {
   const run = scope.get() ?? first;
   if (run === undefined) return;
-  if (message.length > run.left) {
+  if (run.left === 0 || message.length > run.left) {
     run.cutLines += 1;
     run.cutCharacters += message.length - run.left;
     message = slice(message, 0, run.left);
@@ -43,7 +46,8 @@ export function log(level: number, message: string) {
     }
     if (message === "") return;
   }
-  run.left -= message.length;
+  const left = run.left - message.length - besideText;
+  run.left = left > 0 ? left : 0;
   line(run, level, message);
 }
 

@@ -122,6 +122,19 @@ async fn a_flood_of_lines_is_cut_and_says_so() {
 }
 
 #[tokio::test]
+async fn a_flood_of_empty_lines_is_cut_too() {
+    let host = Host::with(Limits { log_kb: 10, ..LIMITS }, |_| {}).await;
+    for print in ["console.log('')", "Deno.stdout.writeSync(new Uint8Array([10]))"] {
+        let ran = host
+            .script(&format!("for (let i = 0; i < 20_000; i++) {print};"))
+            .await;
+        assert!(ran.outcome.truncated.logs, "{print}");
+        let kept = ran.record.lines().len();
+        assert!((1_000..2_000).contains(&kept), "{print}: {kept} lines are kept");
+    }
+}
+
+#[tokio::test]
 async fn a_flood_that_never_ends_is_cut_and_ended() {
     let host = Host::with(
         Limits {
