@@ -32,7 +32,7 @@ export function setKey(given: string) {
   key = given;
 }
 
-/** Sends one line; `body` is JSON that begins with `{`. */
+/** Sends one line: JSON that begins with `{`, or what a run printed. */
 export function send(body: string) {
   const bytes = encode(`${key}${body}\n`);
   const length = lengthOf(bytes);

@@ -62,14 +62,15 @@ pub(crate) enum Message {
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(crate) enum Frame {
-    /// A line of a run's console.
-    Log { run: String, level: u8, message: String },
-    /// How much of a run's lines was not sent.
-    Cut {
-        run: String,
-        lines: u64,
-        characters: u64,
+    /// A line of a run's console; not JSON, see [`read_line`].
+    #[serde(skip)]
+    Log {
+        run: RunId,
+        level: LogLevel,
+        message: String,
     },
+    /// How much of a run's lines was not sent.
+    Cut { run: RunId, lines: u64, characters: u64 },
     /// The module is loaded and its handler serves.
     Ready,
     /// The evaluation is over.
@@ -116,16 +117,6 @@ impl Thrown {
     }
 }
 
-/// The level of a line, as Deno's console numbers them.
-pub(crate) fn log_level(level: u8) -> LogLevel {
-    match level {
-        0 => LogLevel::Debug,
-        2 => LogLevel::Warn,
-        3 => LogLevel::Error,
-        _ => LogLevel::Info,
-    }
-}
-
 /// A message with its length before it, as the worker reads it.
 pub(crate) fn with_length(message: &impl Serialize) -> Result<Vec<u8>, std::io::Error> {
     let mut bytes = vec![0; 4];
@@ -138,5 +129,24 @@ pub(crate) fn with_length(message: &impl Serialize) -> Result<Vec<u8>, std::io::
 
 /// A frame, if the line is one that the worker itself sent.
 pub(crate) fn read_frame(key: &str, line: &[u8]) -> Option<Frame> {
-    serde_json::from_slice(line.strip_prefix(key.as_bytes())?).ok()
+    match line.strip_prefix(key.as_bytes())? {
+        [level, line @ ..] if level.is_ascii_digit() => read_line(*level, line),
+        json => serde_json::from_slice(json).ok(),
+    }
+}
+
+/// A line of a console: its level, as Deno's console numbers them, the run's id, and the text in JSON.
+fn read_line(level: u8, line: &[u8]) -> Option<Frame> {
+    let (run, text) = line.split_at_checked(line.iter().position(|byte| *byte == b'"')?)?;
+    let level = match level {
+        b'0' => LogLevel::Debug,
+        b'2' => LogLevel::Warn,
+        b'3' => LogLevel::Error,
+        _ => LogLevel::Info,
+    };
+    Some(Frame::Log {
+        run: std::str::from_utf8(run).ok()?.parse().ok()?,
+        level,
+        message: serde_json::from_slice(text).ok()?,
+    })
 }

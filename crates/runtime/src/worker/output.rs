@@ -6,10 +6,8 @@ use hamlet_models::{LogLevel, LogStream};
 
 use super::{
     Answer, Doom, Worker,
-    frames::{Frame, Message, log_level, read_frame},
+    frames::{Frame, Message, read_frame},
 };
-use crate::live_run::LiveRun;
-
 /// Imports at run time that may be open at once.
 const OPEN_IMPORTS: u64 = 64;
 /// The engine's last words begin with so many lines at most that any program might print.
@@ -33,10 +31,6 @@ impl Worker {
         }
     }
 
-    fn run_of(&self, id: &str) -> Option<Arc<LiveRun>> {
-        self.runs().find(id.parse().ok()?)
-    }
-
     fn clean(&self, text: String) -> String {
         match self.modules.get() {
             Some(modules) => modules.clean(text),
@@ -47,8 +41,8 @@ impl Worker {
     pub(super) fn on_frame(self: &Arc<Self>, line: &[u8]) {
         match read_frame(&self.key, line) {
             Some(Frame::Log { run, level, message }) => {
-                if let Some(run) = self.run_of(&run) {
-                    run.line(log_level(level), LogStream::Console, self.clean(message));
+                if let Some(run) = self.runs().find(run) {
+                    run.line(level, LogStream::Console, self.clean(message));
                 }
             }
             Some(Frame::Cut {
@@ -56,7 +50,7 @@ impl Worker {
                 lines,
                 characters,
             }) => {
-                if let Some(run) = self.run_of(&run) {
+                if let Some(run) = self.runs().find(run) {
                     run.unsent(lines, characters);
                 }
             }

@@ -4,13 +4,27 @@ use std::{
     io,
     os::fd::OwnedFd,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
-use nix::unistd::read;
-use tokio::net::unix::pipe::Receiver;
+use nix::{
+    fcntl::{FcntlArg, fcntl},
+    unistd::read,
+};
+use tokio::{
+    net::unix::pipe::Receiver,
+    time::{Instant, sleep_until},
+};
 
 /// Read at most so many times before others get their turn.
 const READS_AT_ONCE: usize = 32;
+
+/// How much a pipe holds; the kernel makes room as it is used.
+const CAPACITY: i32 = 256 << 10;
+/// In each such time a pipe is read as soon as there is something only so many times, then once more at its end: to
+/// wake up for every line of a val that prints without a pause would cost its neighbours more than the lines do.
+const BREATH: Duration = Duration::from_millis(10);
+const AT_ONCE: u32 = 8;
 
 /// A pipe, and what of its last line has come so far.
 pub(crate) struct Pipe {
@@ -18,6 +32,13 @@ pub(crate) struct Pipe {
     partial: Mutex<Vec<u8>>,
     /// A line that is longer is given in pieces, or refused, as the reader decides.
     longest_line: usize,
+    pace: Mutex<Pace>,
+}
+
+/// When a pipe was read of late.
+struct Pace {
+    since: Instant,
+    reads: u32,
 }
 
 /// How far reading came.
@@ -34,10 +55,16 @@ pub(crate) enum Pumped {
 impl Pipe {
     /// Takes the reading end.
     pub(crate) fn new(fd: OwnedFd, longest_line: usize) -> io::Result<Self> {
+        // Where the system allows no more, a val that prints much waits more often.
+        let _ = fcntl(&fd, FcntlArg::F_SETPIPE_SZ(CAPACITY));
         Ok(Self {
             receiver: Receiver::from_owned_fd(fd)?,
             partial: Mutex::default(),
             longest_line,
+            pace: Mutex::new(Pace {
+                since: Instant::now(),
+                reads: 0,
+            }),
         })
     }
 
@@ -46,8 +73,22 @@ impl Pipe {
         if self.receiver.readable().await.is_err() {
             return Pumped::Closed;
         }
+        if let Some(until) = self.breath() {
+            sleep_until(until).await;
+        }
         // Reading so forgets that there was something when there is no more.
         self.read_lines(on_line, |bytes| self.receiver.try_read(bytes))
+    }
+
+    /// Until when to wait before the next read, if it is to wait.
+    fn breath(&self) -> Option<Instant> {
+        let now = Instant::now();
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        if now >= pace.since + BREATH {
+            *pace = Pace { since: now, reads: 0 };
+        }
+        pace.reads = pace.reads.saturating_add(1);
+        (pace.reads > AT_ONCE).then_some(pace.since + BREATH)
     }
 
     /// Reads what is there now, whether it is known yet or not; a last line without its end is kept for later.
