@@ -81,7 +81,7 @@ async fn attempt(
         Err(LinkError::Fault(fault)) => return Err(fault),
     };
     let worker = tokio::select! {
-        worker = modules.worker(&shared.pool) => worker?,
+        worker = modules.worker(&shared.pool, Duty::Evaluating) => worker?,
         doom = run.stopped() => return Ok(verdict(shared, run, doom)),
     };
     let entry = tokio::select! {

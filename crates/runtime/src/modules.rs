@@ -21,7 +21,7 @@ use crate::{
     pool::Pool,
     shared::Shared,
     stock::Stock,
-    worker::Worker,
+    worker::{Duty, Worker},
 };
 
 /// Vals that one worker may load.
@@ -123,10 +123,10 @@ impl Modules {
         Ok(merged(&locks).filter(|lock| has_packages(lock)))
     }
 
-    /// A worker for these modules.
-    pub(crate) async fn worker(&self, pool: &Arc<Pool>) -> Result<Arc<Worker>, RuntimeError> {
+    /// A worker for these modules and what it is to do with them.
+    pub(crate) async fn worker(&self, pool: &Arc<Pool>, duty: Duty) -> Result<Arc<Worker>, RuntimeError> {
         match &self.lock {
-            Some(lock) => pool.take_locked(lock).await,
+            Some(lock) => pool.take_locked(lock, duty).await,
             None => pool.take().await,
         }
     }

@@ -1,5 +1,7 @@
 //! Blank workers, started before they are needed.
 
+mod locked;
+
 use std::{
     collections::VecDeque,
     sync::{
@@ -13,8 +15,9 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::{
     RuntimeError,
-    worker::{Doom, Nursery, Worker},
+    worker::{Doom, Duty, Nursery, Worker},
 };
+use locked::LockedWorkers;
 
 /// So long a run has the machine for itself before the worker that it took is replaced.
 const REFILL_DELAY: Duration = Duration::from_millis(8);
@@ -29,7 +32,9 @@ pub(crate) struct Pool {
     target: usize,
     /// Started at once: more than there are cores would only slow each other down.
     starts_at_once: usize,
-    /// Turns of those that can't be started before it is known for what.
+    /// Those that were started for one lock.
+    locked: LockedWorkers,
+    /// Turns to start one of those.
     turns: Semaphore,
     state: Mutex<State>,
     closed: AtomicBool,
@@ -55,6 +60,7 @@ impl Pool {
             nursery,
             target,
             starts_at_once,
+            locked: LockedWorkers::new(target),
             turns: Semaphore::new(starts_at_once),
             state: Mutex::new(state),
             closed: AtomicBool::new(false),
@@ -66,7 +72,7 @@ impl Pool {
     }
 
     pub(crate) fn ready(&self) -> usize {
-        self.state().ready.len()
+        self.state().ready.len() + self.locked.count()
     }
 
     /// A blank worker, from the pool if it has one, else as soon as one is started.
@@ -90,13 +96,39 @@ impl Pool {
     }
 
     /// A worker whose imports from elsewhere lead where the lock says. Deno reads a lock at its start, so that none can
-    /// be ready before: it costs a run the time that a blank worker saves it, and reading the registry's lists the less.
-    pub(crate) async fn take_locked(&self, lock: &str) -> Handed {
+    /// be ready for a lock's first run; for an evaluation, which may soon be asked for again, one is got ready then.
+    pub(crate) async fn take_locked(self: &Arc<Self>, lock: &Arc<str>, duty: Duty) -> Handed {
+        let worker = match self.locked.take(lock) {
+            Some(worker) => worker,
+            None => self.start_locked(lock).await?,
+        };
+        if duty == Duty::Evaluating {
+            tokio::spawn(self.clone().get_ready(lock.clone()));
+        }
+        Ok(worker)
+    }
+
+    async fn start_locked(&self, lock: &str) -> Handed {
         let _turn = self.turns.acquire().await;
         if self.closed.load(Ordering::Acquire) {
             return Err(RuntimeError::ShuttingDown);
         }
         Worker::start(&self.nursery, Some(lock)).await
+    }
+
+    async fn get_ready(self: Arc<Self>, lock: Arc<str>) {
+        tokio::time::sleep(REFILL_DELAY).await;
+        if !self.locked.want(&lock) {
+            return;
+        }
+        match self.start_locked(&lock).await {
+            Ok(worker) => self.locked.keep(lock, worker),
+            Err(RuntimeError::ShuttingDown) => {}
+            Err(cause) => tracing::error!(%cause, "a worker could not be started before it is needed"),
+        }
+        if self.closed.load(Ordering::Acquire) {
+            self.locked.clear();
+        }
     }
 
     /// Starts the first worker, and the others once it is known that they can be.
@@ -174,6 +206,7 @@ impl Pool {
 
     /// Gives back what an idle instance does not need.
     pub(crate) fn shrink_if_idle(&self) {
+        self.locked.sweep();
         let mut state = self.state();
         if state.last_taken.elapsed() > IDLE_AFTER {
             while state.ready.len() > 1 {
@@ -187,6 +220,7 @@ impl Pool {
     /// Ends the blank workers and starts no more.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
+        self.locked.clear();
         let mut state = self.state();
         state.waiting.clear();
         state

@@ -60,7 +60,7 @@ async fn start(
         LinkError::Broken(error) => Unready::Broken(End::Threw, error),
         LinkError::Fault(cause) => fault(cause),
     })?);
-    let worker = modules.worker(&shared.pool).await.map_err(fault)?;
+    let worker = modules.worker(&shared.pool, Duty::Serving).await.map_err(fault)?;
     let entry = modules
         .install(&worker.dir)
         .await

@@ -185,15 +185,16 @@ impl Failure {
         }
     }
 
-    /// Reads it from what Deno said, whose first line is a sentence.
+    /// Reads it from what Deno said: a sentence, and in the next line its first cause, if it names one.
     fn read(said: &str) -> Self {
-        let sentence = said
-            .lines()
-            .map(|line| line.trim_start_matches("error: ").trim())
-            .find(|line| !line.is_empty())
-            .unwrap_or("it could not be fetched");
+        let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+        let sentence = lines.next().unwrap_or("it could not be fetched");
+        let sentence = sentence.strip_prefix("error: ").unwrap_or(sentence);
+        let cause = lines.next().and_then(|line| line.strip_prefix("0: "));
+        let mut why = cause.map_or_else(|| sentence.to_owned(), |cause| format!("{sentence}: {cause}"));
+        why.truncate(why.floor_char_boundary(LONGEST_REASON));
         Self {
-            why: sentence[..sentence.floor_char_boundary(LONGEST_REASON)].to_owned(),
+            why,
             changed: said.to_ascii_lowercase().contains("integrity check failed"),
         }
     }
@@ -228,6 +229,8 @@ mod tests {
             (missing.why.as_str(), missing.changed),
             ("npm package 'missing' does not exist.", false)
         );
+        let unreachable = Failure::read("error: Failed loading a\n    0: no route\n    1: more\n");
+        assert_eq!(unreachable.why, "Failed loading a: no route");
         assert_eq!(Failure::read("").why, "it could not be fetched");
         assert!(Failure::read(&"é".repeat(200)).why.len() <= LONGEST_REASON);
     }

@@ -92,8 +92,9 @@ impl RunningServer {
     /// One with these variables in its environment.
     pub(crate) async fn start_with(folder: &Path, environment: &[(&str, &str)]) -> Self {
         let mut child = hamlet(folder)
+            .env("HAMLET_BLANK_WORKERS", "0")
             .envs(environment.iter().copied())
-            .args(["serve", "--listen", "127.0.0.1:0", "--blank-workers", "0"])
+            .args(["serve", "--listen", "127.0.0.1:0"])
             .stdout(Stdio::piped())
             .spawn()
             .expect("the binary");

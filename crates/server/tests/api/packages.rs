@@ -72,7 +72,12 @@ impl Instance {
 }
 
 async fn serve(folder: &TempDir, registry: &Registry) -> RunningServer {
-    RunningServer::start_with(folder.path(), &[("NPM_CONFIG_REGISTRY", &registry.url)]).await
+    // With one worker ahead, the second run of a val gets one that was started with its lock before.
+    let environment = [
+        ("NPM_CONFIG_REGISTRY", registry.url.as_str()),
+        ("HAMLET_BLANK_WORKERS", "1"),
+    ];
+    RunningServer::start_with(folder.path(), &environment).await
 }
 
 #[tokio::test]
