@@ -13,6 +13,13 @@ console.error("too late");
 export default { answer: 42, list: [1, 2, 3] };
 `;
 
+const MESSAGE = {
+  to: ["grace@example.com", "a.very.long.name.for.a.mailbox@a.very.long.name.for.a.host.example.com"],
+  subject: "Weather",
+  text: "It rains.",
+  html: `<style>h1 { color: rgb(1, 2, 3) }</style><h1 style="margin: 7px">Rain</h1><script>throw 1</script>`,
+};
+
 /** How far what is shown may move by itself while a page loads, as browsers measure it. */
 const MOST_SHIFT = 0.02;
 
@@ -43,6 +50,11 @@ before(async () => {
   await ada.page.getByLabel("Privacy").selectOption("public");
   await ada.page.getByRole("button", { name: "Save settings" }).click();
   await ada.page.getByText("Saved.").waitFor();
+  await ada.page.evaluate(async (message) => {
+    const headers = { "content-type": "application/json" };
+    const sent = await fetch("/v1/email", { method: "POST", headers, body: JSON.stringify(message) });
+    if (!sent.ok) throw new Error(await sent.text());
+  }, MESSAGE);
   guest = await Visitor.arrive(browser, server.url);
 });
 
@@ -56,6 +68,7 @@ const OWNERS = [
   ["/", "Your vals"],
   ["/new", "New val"],
   ["/settings", "Settings"],
+  ["/outbox", "Outbox"],
   ["/u/ada", "ada"],
   ["/u/ada?type=http", "ada"],
   ["/v/ada/loud", /loud/],
@@ -77,6 +90,7 @@ const VISITORS = [
   ["/login?by=token", "Sign in"],
   ["/settings", "Sign in to see this"],
   ["/new", "Sign in to see this"],
+  ["/outbox", "Sign in to see this"],
   ["/u/ada", "ada"],
   ["/v/ada/loud", /loud/],
   ["/v/ada/maze", /maze/],
@@ -122,6 +136,20 @@ describe("for a visitor", () => {
     await guest.open("/v/ada/loud/versions");
     assert.equal(await guest.page.getByRole("button", { name: /^(Delete|Restore)/ }).count(), 0);
   });
+});
+
+test("a message in the outbox is drawn as it was made, and nothing of it runs", async () => {
+  await ada.open("/outbox");
+  await ada.page.getByText("Weather").click();
+  const heading = ada.page.frameLocator("iframe").getByRole("heading", { name: "Rain" });
+  await heading.waitFor();
+  const look = await heading.evaluate((heading) => {
+    const { color, marginTop } = getComputedStyle(heading);
+    return { color, marginTop, origin, scripts: document.scripts.length };
+  });
+  assert.deepEqual(look, { color: "rgb(1, 2, 3)", marginTop: "7px", origin: "null", scripts: 0 });
+  await ada.isAccessible();
+  await ada.fitsAPhone();
 });
 
 test("private vals are in no list that a visitor sees", async () => {

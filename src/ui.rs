@@ -5,6 +5,7 @@ pub mod chip;
 pub mod copy;
 pub mod dialog;
 pub mod field;
+pub mod html_frame;
 pub mod icon;
 pub mod lazy;
 pub mod menu;

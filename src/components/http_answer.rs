@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::{
     components::value_tree::ValueTree,
-    ui::{copy::CopyButton, number},
+    ui::{copy::CopyButton, html_frame::HtmlFrame, number},
 };
 
 /// What a body is, by what its answer says of it.
@@ -125,7 +125,6 @@ fn body(kind: BodyKind, response: HttpMessage) -> AnyView {
         BodyKind::Json => match serde_json::from_str(&response.body) {
             Ok(value) => two_ways(
                 "Tree",
-                false,
                 move || {
                     view! { <ValueTree value=serde_json::Value::clone(&value) label="The body" /> }.into_any()
                 },
@@ -135,21 +134,15 @@ fn body(kind: BodyKind, response: HttpMessage) -> AnyView {
         },
         BodyKind::Html => {
             let page = response.body.clone();
-            // Without its styles and scripts a page is seldom what it is: it is shown on demand.
-            two_ways("Rendered", true, move || rendered(page.clone()), response.body)
+            two_ways("Rendered", move || rendered(page.clone()), response.body)
         }
         BodyKind::Text => text(response.body),
     }
 }
 
 /// A body that can be shown as what it is, or as the text that was sent.
-fn two_ways(
-    word: &'static str,
-    text_first: bool,
-    shown: impl Fn() -> AnyView + Send + 'static,
-    source: String,
-) -> AnyView {
-    let as_text = RwSignal::new(text_first);
+fn two_ways(word: &'static str, shown: impl Fn() -> AnyView + Send + 'static, source: String) -> AnyView {
+    let as_text = RwSignal::new(false);
     let choice = move |value: bool, word: &'static str| {
         view! {
             <button
@@ -182,13 +175,11 @@ fn text(body: String) -> AnyView {
     .into_any()
 }
 
-/// A page of someone's making, in a frame that may do nothing at all.
+/// The page, and what it lacks.
 fn rendered(page: String) -> AnyView {
     view! {
-        <iframe class="http-answer__page" sandbox="" srcdoc=page title="The body, rendered"></iframe>
-        <p class="http-answer__none">
-            "Rendered without scripts and styles. Open the address to see the page as visitors do."
-        </p>
+        <HtmlFrame html=page title="The body, rendered" />
+        <p class="http-answer__none">"Rendered without scripts. Open the address to see the page as visitors do."</p>
     }
     .into_any()
 }

@@ -1,11 +1,15 @@
 //! The outbox: mail that was to be sent, and is kept since this instance has no relay.
 
 use hamlet_models::{EmailContent, EmailFile, OutboxEmail, Page, PageQuery};
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 
 use crate::{
-    api::{ApiClient, error::ClientError},
-    components::{confirm::Confirm, heading::PageHeading, loaded::loaded},
+    api::ApiClient,
+    components::{
+        confirm::{ConfirmDelete, Doomed},
+        heading::PageHeading,
+        loaded::loaded,
+    },
     hooks::{
         fetched::Fetched,
         params::{use_href, use_offset},
@@ -14,6 +18,7 @@ use crate::{
     paths,
     ui::{
         button::Button,
+        html_frame::HtmlFrame,
         number::bytes,
         pager::Pager,
         skeleton::SkeletonRows,
@@ -41,7 +46,7 @@ pub fn OutboxPage() -> AnyView {
             api.list_outbox(page).await
         }
     });
-    let deleting = RwSignal::<Option<OutboxEmail>>::new(None);
+    let deleting = RwSignal::<Option<Doomed>>::new(None);
     let show = move |page: Page<OutboxEmail>| message_list(page, offset.get_untracked(), deleting);
     let list = loaded(
         messages,
@@ -54,12 +59,14 @@ pub fn OutboxPage() -> AnyView {
             "Mail that your vals send goes out by this server’s relay. As long as it has none, their mail is kept here."
         </p>
         {list}
-        <DeleteMessage deleting on_deleted=move |()| messages.refetch() />
+        <ConfirmDelete doomed=deleting verb="Delete message" on_deleted=move |()| messages.refetch()>
+            <p>"It was not sent, and nothing brings it back."</p>
+        </ConfirmDelete>
     }
     .into_any()
 }
 
-fn message_list(page: Page<OutboxEmail>, offset: u64, deleting: RwSignal<Option<OutboxEmail>>) -> AnyView {
+fn message_list(page: Page<OutboxEmail>, offset: u64, deleting: RwSignal<Option<Doomed>>) -> AnyView {
     let (shown, more) = (page.data.len(), page.links.next.is_some());
     if shown == 0 && offset == 0 {
         return view! {
@@ -91,12 +98,14 @@ fn message_list(page: Page<OutboxEmail>, offset: u64, deleting: RwSignal<Option<
     .into_any()
 }
 
-fn message_row(message: OutboxEmail, deleting: RwSignal<Option<OutboxEmail>>) -> AnyView {
+fn message_row(message: OutboxEmail, deleting: RwSignal<Option<Doomed>>) -> AnyView {
     let api = expect_context::<ApiClient>();
-    let (id, at, gone) = (message.id, message.created_at.as_millis(), message.clone());
+    let (id, at) = (message.id, message.created_at.as_millis());
     let content = message.content;
     let subject = subject_of(&content);
     let to = content.to.join(", ");
+    let question = format!("Delete “{subject}”?");
+    let delete = move |()| deleting.set(Some(Doomed::new(question.clone(), move || api.delete_email(id))));
     let run = message
         .run_id
         .map(|run| view! { <a class="button" href=paths::run(run)>"The run that sent it"</a> }.into_any());
@@ -117,7 +126,7 @@ fn message_row(message: OutboxEmail, deleting: RwSignal<Option<OutboxEmail>>) ->
                     {download}
                     <Button
                         label=format!("Delete {subject}")
-                        on_click=move |()| deleting.set(Some(gone.clone()))
+                        on_click=delete
                     >
                         "Delete"
                     </Button>
@@ -162,70 +171,14 @@ fn message_content(content: EmailContent, at: i64) -> AnyView {
     let text = content.text.map(|text| {
         view! { <pre class="outbox__text" tabindex="0" aria-label="The text">{text}</pre> }.into_any()
     });
-    let html = content.html.map(rendered);
+    let html = content
+        .html
+        .map(|html| view! { <HtmlFrame html title="The text as HTML" /> }.into_any());
     view! {
         <dl class="facts">{facts}</dl>
         {text}
         {html}
         {empty.then(|| view! { <p class="outbox__words">"It says nothing."</p> }.into_any())}
-    }
-    .into_any()
-}
-
-/// A text of someone's making, in a frame that may do nothing at all.
-fn rendered(html: String) -> AnyView {
-    view! {
-        <iframe class="outbox__html" sandbox="" srcdoc=html title="The text as HTML, without styles"></iframe>
-    }
-    .into_any()
-}
-
-/// Asks before a message is deleted.
-#[component]
-fn DeleteMessage(deleting: RwSignal<Option<OutboxEmail>>, #[prop(into)] on_deleted: Callback<()>) -> AnyView {
-    let api = expect_context::<ApiClient>();
-    let (open, busy) = (RwSignal::new(false), RwSignal::new(false));
-    let error = RwSignal::<Option<ClientError>>::new(None);
-    Effect::new(move |_| {
-        if deleting.with(Option::is_some) {
-            error.set(None);
-            open.set(true);
-        }
-    });
-    Effect::new(move |_| {
-        if !open.get() {
-            deleting.set(None);
-        }
-    });
-    let title = Signal::derive(move || {
-        let subject = deleting.with(|message| message.as_ref().map(|message| subject_of(&message.content)));
-        subject
-            .map(|subject| format!("Delete “{subject}”?"))
-            .unwrap_or_default()
-    });
-    let delete = Callback::new(move |()| {
-        let Some(message) = deleting.get_untracked() else {
-            return;
-        };
-        busy.set(true);
-        spawn_local(async move {
-            let answer = api.delete_email(message.id).await;
-            if busy.try_set(false).is_some() {
-                return;
-            }
-            match answer {
-                Err(refused) if !refused.is_not_found() => error.set(Some(refused)),
-                _ => {
-                    open.set(false);
-                    on_deleted.run(());
-                }
-            }
-        });
-    });
-    view! {
-        <Confirm open title verb="Delete message" busy error on_confirm=delete>
-            <p>"It was not sent, and nothing brings it back."</p>
-        </Confirm>
     }
     .into_any()
 }
