@@ -167,6 +167,27 @@ async fn what_is_written_is_saved_on_top_of_the_version_it_began_on() {
 }
 
 #[wasm_bindgen_test]
+async fn what_a_save_warns_of_is_shown_until_the_next() {
+    let server = server(ValKind::Script);
+    let warned = ExtendedVal {
+        warnings: vec!["\"npm:nope\" could not be had".into()],
+        ..hello(ValKind::Script, 4, "four();")
+    };
+    let versions = format!("POST /v1/vals/{VAL_ID}/versions");
+    server.on(&versions, 201, &warned);
+    let (root, _mounted) = open().await;
+    write(&root, "four();").await;
+    button(&root, "Save").click();
+    until_text(&root, "npm:nope").await;
+    assert_eq!(status(&root), "Saved");
+
+    server.on(&versions, 201, &hello(ValKind::Script, 5, "five();"));
+    write(&root, "five();").await;
+    button(&root, "Save").click();
+    until("no warning", || !has_text(&root, "npm:nope")).await;
+}
+
+#[wasm_bindgen_test]
 async fn the_keys_save_and_run_from_anywhere_on_the_page() {
     let server = server(ValKind::Script);
     server.on(

@@ -192,7 +192,7 @@ fn show_frame(work: Work, cursor: RwSignal<Option<Place>>) -> Callback<ValFrame>
     })
 }
 
-/// A draft that was found, and a newer version that was met.
+/// A draft that was found, a newer version that was met, and what the save is to be warned of.
 #[component]
 fn Notices(work: Work, save: Callback<()>) -> AnyView {
     let restored = move || {
@@ -210,11 +210,27 @@ fn Notices(work: Work, save: Callback<()>) -> AnyView {
         let base = work.base.get_untracked();
         Some(view! { <VersionConflict base theirs mine=work.code on_keep=keep on_take=take /> })
     };
+    let warned = move || work.val.with(|val| warning_notice(&val.warnings));
     view! {
         {restored}
         {conflict}
+        {warned}
     }
     .into_any()
+}
+
+fn warning_notice(warnings: &[String]) -> Option<AnyView> {
+    let sentences: Vec<AnyView> = warnings
+        .iter()
+        .map(|warning| view! { <p>{warning.clone()}</p> }.into_any())
+        .collect();
+    let notice = view! {
+        <div class="notice notice--warning" role="status">
+            <Icon name=IconName::Warning />
+            <div class="notice__body">{sentences}</div>
+        </div>
+    };
+    (!warnings.is_empty()).then(|| notice.into_any())
 }
 
 fn restored_notice(work: Work, draft: &Draft, newest: u32) -> AnyView {
