@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use hamlet_models::Limits;
-use hamlet_store::{StoreConfig, StoreRole};
+use hamlet_store::{Bucket, StoreConfig, StoreRole};
 use serde::Deserialize;
 use url::Url;
 
@@ -41,6 +41,10 @@ settings! {
     /// PostgreSQL to keep the data in (postgres://…) instead of files in the data folder
     #[arg(value_name = "URL", hide_env_values = true)]
     database_url: String, "HAMLET_DATABASE_URL";
+    /// Bucket to keep the bytes of blobs and mail in (s3://bucket/folder) instead of files in the data folder; the variables
+    /// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT and their like say how it is reached
+    #[arg(value_name = "URL")]
+    blobs_url: String, "HAMLET_BLOBS_URL";
     /// File with the key that secrets are sealed with, 32 bytes; made if it isn't there [default: secret.key in the data
     /// folder]
     #[arg(value_name = "FILE")]
@@ -194,6 +198,8 @@ pub struct Config {
     pub secret_key_file: PathBuf,
     /// PostgreSQL, in place of files in the data folder.
     pub database_url: Option<String>,
+    /// The bucket of blobs and mail, in place of files in the data folder.
+    pub bucket: Option<Bucket>,
     /// The public address without a slash at its end; `None`: the one that a request came to.
     pub base_url: Option<String>,
     /// The host under which HTTP vals answer, with its port, in lower case.
@@ -284,6 +290,7 @@ impl TryFrom<Settings> for Config {
                 .unwrap_or_else(|| data_dir.join("secret.key")),
             data_dir,
             database_url: settings.database_url,
+            bucket: settings.blobs_url.as_deref().map(bucket).transpose()?,
             base_url: settings.base_url.as_deref().map(base_url).transpose()?,
             vals_domain_chosen: settings.vals_domain.is_some(),
             vals_domain: match settings.vals_domain {
@@ -360,6 +367,7 @@ impl Config {
         StoreConfig {
             data_dir: self.data_dir.clone(),
             database_url: self.database_url.clone(),
+            bucket: self.bucket.clone(),
             role,
         }
     }
@@ -408,6 +416,13 @@ fn base_url(text: &str) -> Result<String, ConfigError> {
         return Err(invalid());
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+fn bucket(text: &str) -> Result<Bucket, ConfigError> {
+    Bucket::parse(text, std::env::vars()).ok_or_else(|| ConfigError::Invalid {
+        name: "blobs_url",
+        problem: format!("is {text}, but has to be an address like s3://bucket or s3://bucket/folder"),
+    })
 }
 
 fn mail_domain(text: &str) -> Result<String, ConfigError> {
@@ -501,6 +516,18 @@ mod tests {
         assert_eq!(
             config_of("vals_domain = \"Vals.Example.com\"").vals_domain,
             "vals.example.com"
+        );
+    }
+
+    #[test]
+    fn a_bucket_has_an_address_of_its_own_kind() {
+        let bucket = |url: &str| config(&format!("blobs_url = {url:?}")).map(|config| config.bucket);
+        let kept = bucket("s3://vals/hamlet").expect("settings").expect("a bucket");
+        assert_eq!(kept.to_string(), "s3://vals/hamlet");
+        let refused = bucket("https://vals").expect_err("no bucket").to_string();
+        assert!(
+            refused.contains("blobs_url") && refused.contains("s3://"),
+            "{refused}"
         );
     }
 

@@ -5,14 +5,12 @@
 
 mod sweep;
 
-use std::{io, path::Path, sync::Arc};
+use std::io;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream::BoxStream};
 use hamlet_models::{Blob, BlobKey, UserId};
-use object_store::{
-    ObjectStore, ObjectStoreExt, WriteMultipart, local::LocalFileSystem, path::Path as ObjectPath,
-};
+use object_store::{ObjectStoreExt, path::Path as ObjectPath};
 use sea_orm::{
     ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect,
     sea_query::{Expr, ExprTrait, Func, OnConflict},
@@ -23,14 +21,9 @@ use crate::{
     Store, StoreError,
     clock::{new_id, now},
     entity::blob,
+    objects::{Upload, failed},
     rows,
 };
-
-/// The folder of the objects in the data folder.
-const FOLDER: &str = "blobs";
-/// Bytes that are written at a time, and how many such parts may be under way.
-const PART_BYTES: usize = 1 << 20;
-const PARTS_UNDER_WAY: usize = 2;
 
 /// A blob to read.
 pub struct BlobContent {
@@ -46,15 +39,7 @@ pub struct BlobUpload {
     user_id: UserId,
     object_id: Uuid,
     size: u64,
-    upload: WriteMultipart,
-}
-
-/// Opens the folder of objects, which is made if it isn't there.
-pub(crate) fn open_objects(data_dir: &Path) -> Result<Arc<dyn ObjectStore>, StoreError> {
-    let folder = data_dir.join(FOLDER);
-    std::fs::create_dir_all(&folder)?;
-    let objects = LocalFileSystem::new_with_prefix(folder).map_err(failed)?;
-    Ok(Arc::new(objects.with_fsync(true)))
+    upload: Upload,
 }
 
 impl Store {
@@ -107,16 +92,15 @@ impl Store {
     }
 
     /// Begins to write a blob of this account.
-    pub async fn begin_blob(&self, user_id: UserId) -> Result<BlobUpload, StoreError> {
+    pub fn begin_blob(&self, user_id: UserId) -> BlobUpload {
         let (object_id, _) = new_id();
-        let upload = self.objects().put_multipart(&path(user_id, object_id)).await;
-        Ok(BlobUpload {
+        BlobUpload {
             store: self.clone(),
             user_id,
             object_id,
             size: 0,
-            upload: WriteMultipart::new_with_chunk_size(upload.map_err(failed)?, PART_BYTES),
-        })
+            upload: self.begin_object(path(user_id, object_id)),
+        }
     }
 
     /// Deletes an account's blob of this key.
@@ -143,13 +127,8 @@ impl Store {
 impl BlobUpload {
     /// Adds bytes.
     pub async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
-        self.upload
-            .wait_for_capacity(PARTS_UNDER_WAY)
-            .await
-            .map_err(failed)?;
         self.size += bytes.len() as u64;
-        self.upload.put(bytes);
-        Ok(())
+        self.upload.write(bytes).await
     }
 
     /// How many bytes were added.
@@ -160,7 +139,7 @@ impl BlobUpload {
     /// Keeps what was written under this key, in place of what was there. Refused where the account's blobs would take
     /// more than so many bytes with it.
     pub async fn keep(self, key: &BlobKey, most_bytes: u64) -> Result<(), StoreError> {
-        self.upload.finish().await.map_err(failed)?;
+        self.upload.finish().await?;
         let row = blob::Model {
             user_id: self.user_id.0,
             key: key.as_str().to_owned(),
@@ -245,8 +224,4 @@ fn listed(row: &blob::Model) -> Result<Blob, StoreError> {
 
 fn path(user_id: UserId, object_id: Uuid) -> ObjectPath {
     ObjectPath::from_iter([user_id.to_string(), object_id.to_string()])
-}
-
-pub(crate) fn failed(error: object_store::Error) -> StoreError {
-    StoreError::Io(error.into())
 }

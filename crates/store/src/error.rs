@@ -50,6 +50,9 @@ pub enum StoreError {
     /// A file or folder could not be used.
     #[error("the data folder can't be used: {0}")]
     Io(#[from] io::Error),
+    /// The bytes of blobs and mail can't be written or read.
+    #[error("{0}")]
+    Objects(String),
     /// A row holds what this build can't read: a newer build wrote it, or someone changed it by hand.
     #[error("the database holds what can't be read: {0}")]
     Unreadable(String),
@@ -65,7 +68,12 @@ impl StoreError {
             | Self::VersionMismatch { .. }
             | Self::TooMany { .. }
             | Self::Full { .. } => true,
-            Self::InUse(_) | Self::Closed | Self::Database(_) | Self::Io(_) | Self::Unreadable(_) => false,
+            Self::InUse(_)
+            | Self::Closed
+            | Self::Database(_)
+            | Self::Io(_)
+            | Self::Objects(_)
+            | Self::Unreadable(_) => false,
         }
     }
 
@@ -84,6 +92,7 @@ impl StoreError {
             Self::Closed => Self::Closed,
             Self::Database(error) => Self::Database(DbErr::Custom(error.to_string())),
             Self::Io(error) => Self::Io(io::Error::new(error.kind(), error.to_string())),
+            Self::Objects(what) => Self::Objects(what.clone()),
             Self::Unreadable(what) => Self::Unreadable(what.clone()),
         }
     }

@@ -30,6 +30,7 @@ mod database;
 mod diff;
 mod entity;
 mod migration;
+mod objects;
 mod rows;
 mod writer;
 
@@ -38,6 +39,7 @@ pub use blobs::{BlobContent, BlobUpload};
 pub use error::StoreError;
 pub use locks::LockRecord;
 pub use mail_queue::{IncomingEmail, QueuedEmail};
+pub use objects::Bucket;
 pub use runs::{KeptInput, RunRecord, RunScope, RunWrite};
 pub use schedules::{ClaimedTick, DueTick, InvalidSchedule, Ticks};
 pub use secrets::SecretRecord;

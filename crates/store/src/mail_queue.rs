@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use hamlet_models::{Timestamp, ValId};
-use object_store::{ObjectStoreExt, WriteMultipart, path::Path};
+use object_store::{ObjectStoreExt, path::Path};
 use sea_orm::{
     ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder,
     QuerySelect, sea_query::Expr,
@@ -11,24 +11,21 @@ use uuid::Uuid;
 
 use crate::{
     Store, StoreError,
-    blobs::failed,
     clock::{new_id, now},
     entity::queued_email,
     error::is_missing_parent,
+    objects::{Upload, failed},
     rows,
 };
 
 /// The folder of their bytes among the objects.
 pub(crate) const FOLDER: &str = "mail";
-/// Bytes that are written at a time, and how many such parts may be under way.
-const PART_BYTES: usize = 1 << 20;
-const PARTS_UNDER_WAY: usize = 2;
 
 /// A message that is on its way in; given up, nothing is left of it.
 pub struct IncomingEmail {
     store: Store,
     id: Uuid,
-    upload: WriteMultipart,
+    upload: Upload,
 }
 
 /// A message whose val is to run.
@@ -43,14 +40,13 @@ pub struct QueuedEmail {
 
 impl Store {
     /// Begins to take a message.
-    pub async fn begin_email(&self) -> Result<IncomingEmail, StoreError> {
+    pub fn begin_email(&self) -> IncomingEmail {
         let (id, _) = new_id();
-        let upload = self.objects().put_multipart(&path(id)).await.map_err(failed)?;
-        Ok(IncomingEmail {
+        IncomingEmail {
             store: self.clone(),
             id,
-            upload: WriteMultipart::new_with_chunk_size(upload, PART_BYTES),
-        })
+            upload: self.begin_object(path(id)),
+        }
     }
 
     /// Messages that nobody has claimed at this time, the oldest first.
@@ -149,17 +145,12 @@ impl Store {
 impl IncomingEmail {
     /// Adds bytes.
     pub async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
-        self.upload
-            .wait_for_capacity(PARTS_UNDER_WAY)
-            .await
-            .map_err(failed)?;
-        self.upload.put(bytes);
-        Ok(())
+        self.upload.write(bytes).await
     }
 
     /// Queues the message for these vals. Once this is answered, it is not lost any more.
     pub async fn queue(self, vals: &[ValId]) -> Result<(), StoreError> {
-        self.upload.finish().await.map_err(failed)?;
+        self.upload.finish().await?;
         let received_at = now().as_millis();
         let mut rows = Vec::with_capacity(vals.len());
         for (index, val) in vals.iter().enumerate() {

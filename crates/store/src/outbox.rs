@@ -8,7 +8,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use crate::{Slice, Store, StoreError, blobs::failed, clock::new_id, entity::outbox, rows};
+use crate::{Slice, Store, StoreError, clock::new_id, entity::outbox, objects::failed, rows};
 
 /// The folder of their bytes among the objects.
 pub(crate) const FOLDER: &str = "outbox";

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use object_store::ObjectStore;
+use object_store::{ObjectStore, path::Path as ObjectPath};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, EntityTrait, TransactionTrait};
 use sea_orm_migration::MigratorTrait;
 use sha2::{Digest, Sha256};
@@ -14,11 +14,11 @@ use sha2::{Digest, Sha256};
 use crate::{
     StoreError,
     beacon::{Beacon, Lookout},
-    blobs::open_objects,
     caches::Caches,
     database::{SqliteFile, connect_postgres},
     entity::{run, user},
     migration::{RunsMigrator, ValsMigrator},
+    objects::{Bucket, Objects, Upload},
     writer::{BoxFuture, Results, Writer},
 };
 
@@ -32,6 +32,8 @@ pub struct StoreConfig {
     pub data_dir: PathBuf,
     /// A PostgreSQL database (`postgres://…`) to use instead of SQLite files in `data_dir`.
     pub database_url: Option<String>,
+    /// A bucket to keep the bytes of blobs and mail in, instead of files in `data_dir`.
+    pub bucket: Option<Bucket>,
     /// What opens it.
     pub role: StoreRole,
 }
@@ -55,8 +57,7 @@ struct Parts {
     vals: Side,
     runs: Side,
     caches: Caches,
-    objects: Arc<dyn ObjectStore>,
-    data_dir: PathBuf,
+    objects: Objects,
     /// Held by the one server of a folder.
     lock: Mutex<Option<File>>,
 }
@@ -108,11 +109,17 @@ pub fn hash_secret(secret: &str) -> SecretHash {
 
 impl Store {
     /// Opens the store, making the folder (for its owner alone), the files and the tables that are missing.
+    ///
+    /// A server's bucket has to be there and to take what is written to it.
     pub async fn open(config: &StoreConfig) -> Result<Self, StoreError> {
         make_folder(&config.data_dir)?;
+        let objects = Objects::open(config.bucket.as_ref(), &config.data_dir)?;
+        if let (StoreRole::Server, Some(bucket)) = (config.role, &config.bucket) {
+            objects.check(bucket).await?;
+        }
         let parts = match &config.database_url {
-            Some(url) => open_postgres(&config.data_dir, url).await?,
-            None => open_sqlite(&config.data_dir, config.role).await?,
+            Some(url) => open_postgres(url, objects).await?,
+            None => open_sqlite(&config.data_dir, config.role, objects).await?,
         };
         Ok(Self {
             parts: Arc::new(parts),
@@ -151,14 +158,19 @@ impl Store {
         &self.parts.runs
     }
 
-    /// The bytes of blobs.
+    /// The bytes of blobs and mail.
     pub(crate) fn objects(&self) -> &dyn ObjectStore {
-        &*self.parts.objects
+        &*self.parts.objects.store
     }
 
-    /// The folder of everything durable that is a file.
-    pub(crate) fn data_dir(&self) -> &Path {
-        &self.parts.data_dir
+    /// Begins to write such bytes.
+    pub(crate) fn begin_object(&self, path: ObjectPath) -> Upload {
+        self.parts.objects.begin(path)
+    }
+
+    /// The folder of those bytes, where they are files.
+    pub(crate) fn objects_folder(&self) -> Option<&Path> {
+        self.parts.objects.folder.as_deref()
     }
 
     /// What is kept in memory, right now.
@@ -243,7 +255,7 @@ fn make_folder(path: &Path) -> Result<(), StoreError> {
     Ok(builder.create(path)?)
 }
 
-async fn open_sqlite(data_dir: &Path, role: StoreRole) -> Result<Parts, StoreError> {
+async fn open_sqlite(data_dir: &Path, role: StoreRole, objects: Objects) -> Result<Parts, StoreError> {
     let lock = match role {
         StoreRole::Server => Some(lock_folder(data_dir)?),
         StoreRole::Tool => None,
@@ -276,13 +288,12 @@ async fn open_sqlite(data_dir: &Path, role: StoreRole) -> Result<Parts, StoreErr
             writer: Writer::grouped(runs_writer, None)?,
         },
         caches,
-        objects: open_objects(data_dir)?,
-        data_dir: data_dir.to_owned(),
+        objects,
         lock: Mutex::new(lock),
     })
 }
 
-async fn open_postgres(data_dir: &Path, url: &str) -> Result<Parts, StoreError> {
+async fn open_postgres(url: &str, objects: Objects) -> Result<Parts, StoreError> {
     let pool = connect_postgres(url).await?;
     let transaction = pool.begin().await?;
     transaction
@@ -299,8 +310,7 @@ async fn open_postgres(data_dir: &Path, url: &str) -> Result<Parts, StoreError> 
         vals: side(),
         runs: side(),
         caches: Caches::off(),
-        objects: open_objects(data_dir)?,
-        data_dir: data_dir.to_owned(),
+        objects,
         lock: Mutex::new(None),
     })
 }

@@ -35,6 +35,7 @@ impl Doctor {
             &format!("{} at {}", found.deno_version, config.deno.display()),
         )?;
         let mut broken = Vec::new();
+        let mut unusable = false;
         let (holds, proof) = match &found.permissions {
             Ok(proof) => (true, proof),
             Err(why) => (false, why),
@@ -53,6 +54,14 @@ impl Doctor {
             Some(why) => tell(false, "network", why)?,
             None => tell(true, "network", "there is an IPv4 route, which is what vals use")?,
         }
+        if let Some(bucket) = &config.bucket {
+            let checked = bucket.check().await;
+            match &checked {
+                Ok(()) => tell(true, "blobs", &format!("{bucket} keeps what is written to it"))?,
+                Err(error) => tell(false, "blobs", &error.to_string())?,
+            }
+            unusable = checked.is_err();
+        }
         if found.is_root {
             tell(
                 false,
@@ -65,6 +74,9 @@ impl Doctor {
                 "vals are not locked in as they should be: {} does not hold",
                 broken.join(", ")
             );
+        }
+        if unusable {
+            bail!("blobs and mail have no place to be kept in");
         }
         Ok(())
     }

@@ -84,7 +84,7 @@ async fn put_blob(
     if announced.is_some_and(too_large) {
         return Err(ApiError::TooLarge { max_bytes });
     }
-    let mut upload = state.store.begin_blob(user.id()).await?;
+    let mut upload = state.store.begin_blob(user.id());
     let mut body = request.into_body().into_data_stream();
     while let Some(bytes) = body.next().await {
         let bytes = bytes.map_err(|_| ApiError::Malformed("the body broke off before its end".to_owned()))?;

@@ -20,7 +20,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::test_app::deno;
+use crate::{s3::S3, test_app::deno};
 
 fn hamlet(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hamlet"));
@@ -523,6 +523,33 @@ async fn the_doctor_says_of_each_layer_whether_it_holds() {
         !folder.path().join("hamlet-data").exists(),
         "it leaves nothing behind"
     );
+}
+
+#[tokio::test]
+async fn a_bucket_that_can_not_be_used_is_found_out_at_the_start() {
+    let (folder, s3) = (folder(), S3::start().await);
+    let told = async |command: &str, url: &str| {
+        let mut hamlet = hamlet(folder.path());
+        hamlet.args([command, "--listen", "127.0.0.1:0", "--blobs-url", url]);
+        let output = hamlet.envs(s3.variables()).output();
+        let output = timeout(Duration::from_secs(60), output).await;
+        let output = output.expect("it ends by itself").expect("its end");
+        let told = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8(told).expect("text"))
+    };
+    let (succeeded, said) = told("serve", "s3://other").await;
+    assert!(
+        !succeeded && said.contains("the bucket s3://other can't be used"),
+        "{said}"
+    );
+    assert!(!said.contains("sesame"), "{said}");
+    let (_, said) = told("doctor", "s3://other").await;
+    assert!(
+        said.contains("no  blobs: the bucket s3://other can't be used"),
+        "{said}"
+    );
+    let (_, said) = told("doctor", "s3://vals/hamlet").await;
+    assert!(said.contains("ok  blobs: s3://vals/hamlet"), "{said}");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The interface through the real router over a real store, without a port; and the command line.
 
 mod registry;
+mod s3;
 mod test_app;
 
 mod access;

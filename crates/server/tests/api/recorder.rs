@@ -25,6 +25,7 @@ async fn store(folder: &TempDir) -> Store {
     let config = StoreConfig {
         data_dir: folder.path().to_owned(),
         database_url: None,
+        bucket: None,
         role: StoreRole::Server,
     };
     Store::open(&config).await.expect("a store")

@@ -18,7 +18,7 @@ use hamlet_server::{
     config::{Config, Settings},
     server::Server,
 };
-use hamlet_store::{NewUser, Store, StoreRole, hash_secret};
+use hamlet_store::{Bucket, NewUser, Store, StoreRole, hash_secret};
 use http_body_util::BodyExt;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -41,8 +41,13 @@ impl TestApp {
 
     /// One with these settings, which keeps vals but runs none.
     pub(crate) async fn with_settings(settings: Settings) -> Self {
+        Self::with_bucket(settings, None).await
+    }
+
+    /// One with these settings that keeps bytes in a bucket, if there is one, and runs no vals.
+    pub(crate) async fn with_bucket(settings: Settings, bucket: Option<Bucket>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let (config, store) = Self::open(&folder, settings).await;
+        let (config, store) = Self::open(&folder, settings, bucket).await;
         let server = Server::start_without_runtime(config, store.clone())
             .await
             .expect("a server");
@@ -62,7 +67,7 @@ impl TestApp {
             blank_workers: Some(1),
             ..settings
         };
-        let (mut config, store) = Self::open(&folder, settings).await;
+        let (mut config, store) = Self::open(&folder, settings, None).await;
         // This program is the tests', which becomes no worker.
         Arc::make_mut(&mut config).launcher = env!("CARGO_BIN_EXE_hamlet").into();
         let server = Server::start(config, store.clone())
@@ -71,12 +76,13 @@ impl TestApp {
         Self::over(server, store, folder)
     }
 
-    async fn open(folder: &TempDir, settings: Settings) -> (Arc<Config>, Store) {
+    async fn open(folder: &TempDir, settings: Settings, bucket: Option<Bucket>) -> (Arc<Config>, Store) {
         let settings = Settings {
             data_dir: Some(folder.path().join("data")),
             ..settings
         };
-        let config = Config::try_from(settings).expect("settings");
+        let mut config = Config::try_from(settings).expect("settings");
+        config.bucket = bucket;
         let store = Store::open(&config.store(StoreRole::Server))
             .await
             .expect("a store");

@@ -3,102 +3,120 @@
 use std::{
     collections::HashSet,
     fs, io,
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, SystemTime},
 };
 
+use futures_util::TryStreamExt;
+use object_store::{ObjectMeta, ObjectStoreExt};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use uuid::Uuid;
 
-use super::FOLDER;
 use crate::{
     Store, StoreError,
     entity::{self, blob, queued_email},
-    mail_queue, outbox,
+    mail_queue,
+    objects::failed,
+    outbox,
 };
 
-/// Younger files may belong to a write that goes on.
+/// Younger objects may belong to a write that goes on.
 const OLD_ENOUGH: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// What is kept of a folder of objects.
+struct Kept {
+    folder: String,
+    names: HashSet<String>,
+}
+
 impl Store {
-    /// Deletes the bytes of blobs that were never finished; answers how many files that were.
+    /// Deletes the bytes of blobs that were never finished; answers how many objects that were.
     pub async fn sweep_blobs(&self) -> Result<usize, StoreError> {
-        let folder = self.data_dir().join(FOLDER);
         let mut swept = 0;
-        for (user_id, folder) in aside(move || folders(&folder)).await? {
-            let rows = blob::Entity::find()
-                .filter(blob::Column::UserId.eq(user_id))
-                .all(&self.vals().readers)
-                .await?;
-            let kept: HashSet<String> = rows.iter().map(|row| row.object_id.to_string()).collect();
-            swept += aside(move || sweep(&folder, &kept)).await?;
+        let mut kept: Option<Kept> = None;
+        let mut objects = self.objects().list(None);
+        while let Some(object) = objects.try_next().await.map_err(failed)? {
+            let parts: Vec<String> = object
+                .location
+                .parts()
+                .map(|part| part.as_ref().to_owned())
+                .collect();
+            // Of what is elsewhere, someone else knows what it is.
+            let [folder, name] = parts.as_slice() else {
+                continue;
+            };
+            if kept.as_ref().is_none_or(|kept| kept.folder != *folder) {
+                let Some(names) = self.names_in(folder).await? else {
+                    continue;
+                };
+                let folder = folder.clone();
+                kept = Some(Kept { folder, names });
+            }
+            let is_kept = kept.as_ref().is_some_and(|kept| kept.names.contains(name));
+            if !is_kept && is_old(&object) {
+                self.objects().delete(&object.location).await.map_err(failed)?;
+                swept += 1;
+            }
         }
-        for (name, kept) in [
-            (mail_queue::FOLDER, ids_of_mail(self).await?),
-            (outbox::FOLDER, ids_of_outbox(self).await?),
-        ] {
-            let folder = folder_of(self, name);
-            swept += aside(move || sweep(&folder, &kept)).await?;
+        if let Some(folder) = self.objects_folder() {
+            let folder = folder.to_owned();
+            let done = tokio::task::spawn_blocking(move || sweep_unfinished(&folder)).await;
+            swept += done.map_err(io::Error::other)??;
         }
         Ok(swept)
     }
-}
 
-fn folder_of(store: &Store, name: &str) -> PathBuf {
-    store.data_dir().join(FOLDER).join(name)
-}
-
-async fn ids_of_mail(store: &Store) -> Result<HashSet<String>, StoreError> {
-    let rows = queued_email::Entity::find().all(&store.vals().readers).await?;
-    Ok(rows.iter().map(|row| row.id.to_string()).collect())
-}
-
-async fn ids_of_outbox(store: &Store) -> Result<HashSet<String>, StoreError> {
-    use entity::outbox::{Column, Entity};
-    let ids: Vec<Uuid> = Entity::find()
-        .select_only()
-        .column(Column::Id)
-        .into_tuple()
-        .all(&store.vals().readers)
-        .await?;
-    Ok(ids.iter().map(Uuid::to_string).collect())
-}
-
-/// The folders of accounts.
-fn folders(folder: &Path) -> io::Result<Vec<(Uuid, PathBuf)>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) {
-            found.push((id, entry.path()));
-        }
+    /// The objects that a folder should have; none for a folder that isn't ours.
+    async fn names_in(&self, folder: &str) -> Result<Option<HashSet<String>>, StoreError> {
+        let ids = match folder {
+            mail_queue::FOLDER => {
+                let rows = queued_email::Entity::find()
+                    .select_only()
+                    .column(queued_email::Column::Id);
+                rows.into_tuple().all(&self.vals().readers).await?
+            }
+            outbox::FOLDER => {
+                use entity::outbox::{Column, Entity};
+                let rows = Entity::find().select_only().column(Column::Id);
+                rows.into_tuple().all(&self.vals().readers).await?
+            }
+            user => {
+                let Ok(user) = user.parse::<Uuid>() else {
+                    return Ok(None);
+                };
+                let rows = blob::Entity::find()
+                    .select_only()
+                    .column(blob::Column::ObjectId)
+                    .filter(blob::Column::UserId.eq(user));
+                rows.into_tuple().all(&self.vals().readers).await?
+            }
+        };
+        Ok(Some(ids.iter().map(Uuid::to_string).collect()))
     }
-    Ok(found)
 }
 
-/// Deletes old files that are not kept: unfinished ones have names of their own.
-fn sweep(folder: &Path, kept: &HashSet<String>) -> io::Result<usize> {
+fn is_old(object: &ObjectMeta) -> bool {
+    let age = SystemTime::now().duration_since(object.last_modified.into());
+    age.is_ok_and(|age| age > OLD_ENOUGH)
+}
+
+/// Deletes old files that were never finished: they are no objects yet, and have names that no object has.
+fn sweep_unfinished(objects: &Path) -> io::Result<usize> {
     let mut swept = 0;
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-        Err(error) => return Err(error),
-    };
-    for entry in entries {
-        let entry = entry?;
-        let is_kept = entry.file_name().to_str().is_some_and(|name| kept.contains(name));
-        let age = SystemTime::now().duration_since(entry.metadata()?.modified()?);
-        if !is_kept && age.is_ok_and(|age| age > OLD_ENOUGH) {
-            fs::remove_file(entry.path())?;
-            swept += 1;
+    for folder in fs::read_dir(objects)? {
+        let folder = folder?;
+        if !folder.file_type()?.is_dir() {
+            continue;
+        }
+        for file in fs::read_dir(folder.path())? {
+            let file = file?;
+            let age = SystemTime::now().duration_since(file.metadata()?.modified()?);
+            let is_unfinished = file.file_name().to_string_lossy().contains('#');
+            if is_unfinished && age.is_ok_and(|age| age > OLD_ENOUGH) {
+                fs::remove_file(file.path())?;
+                swept += 1;
+            }
         }
     }
     Ok(swept)
-}
-
-async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> Result<T, StoreError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    Ok(done.map_err(io::Error::other)??)
 }

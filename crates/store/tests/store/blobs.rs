@@ -13,7 +13,7 @@ use hamlet_store::StoreError;
 use crate::harness::TestStore;
 
 async fn write(store: &TestStore, user: UserId, key: &str, bytes: &'static str) {
-    let mut upload = store.begin_blob(user).await.expect("an upload");
+    let mut upload = store.begin_blob(user);
     upload.write(Bytes::from(bytes)).await.expect("written");
     upload
         .keep(&key.parse::<BlobKey>().expect("a key"), 1_000)
@@ -74,7 +74,7 @@ async fn an_account_has_so_much_room_and_no_more(store: TestStore) {
     write(&store, other, "a", "of nobody else's concern").await;
     write(&store, user, "a", "12345").await;
     let keep = async |key: &str, most| {
-        let mut upload = store.begin_blob(user).await.expect("an upload");
+        let mut upload = store.begin_blob(user);
         upload.write(Bytes::from("123456")).await.expect("written");
         upload.keep(&key.parse::<BlobKey>().expect("a key"), most).await
     };

@@ -19,6 +19,7 @@ pub(crate) fn config(folder: &Path) -> StoreConfig {
     StoreConfig {
         data_dir: folder.to_owned(),
         database_url: None,
+        bucket: None,
         role: StoreRole::Server,
     }
 }

@@ -64,6 +64,7 @@ impl TestStore {
         let config = StoreConfig {
             data_dir: folder.path().join("data"),
             database_url,
+            bucket: None,
             role: StoreRole::Server,
         };
         let store = Store::open(&config).await.expect("a store");

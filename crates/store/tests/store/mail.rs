@@ -20,7 +20,7 @@ async fn a_message_is_queued_for_each_val_and_claimed_once(store: TestStore) {
     let ada = store.user("ada").await;
     let one = store.val(&ada, "one", Privacy::Private).await.id;
     let other = store.val(&ada, "other", Privacy::Private).await.id;
-    let mut incoming = store.begin_email().await.expect("begun");
+    let mut incoming = store.begin_email();
     incoming
         .write(Bytes::from("Subject: hi\r\n\r\n"))
         .await
@@ -59,7 +59,7 @@ both!(a_message_for_a_val_that_is_gone_is_not_taken);
 async fn a_message_for_a_val_that_is_gone_is_not_taken(store: TestStore) {
     let ada = store.user("ada").await;
     let val = store.val(&ada, "one", Privacy::Private).await.id;
-    let incoming = store.begin_email().await.expect("begun");
+    let incoming = store.begin_email();
     store.delete_val(val).await.expect("deleted");
     assert!(matches!(
         incoming.queue(&[val]).await,

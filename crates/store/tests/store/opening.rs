@@ -100,6 +100,7 @@ async fn a_folder_that_can_not_be_made_is_said() {
     let config = StoreConfig {
         data_dir: file.join("data"),
         database_url: None,
+        bucket: None,
         role: StoreRole::Server,
     };
     assert!(matches!(Store::open(&config).await, Err(StoreError::Io(_))));
@@ -200,6 +201,7 @@ async fn tables_are_made_once_however_many_begin() {
             let config = StoreConfig {
                 data_dir: data_dir.clone(),
                 database_url: None,
+                bucket: None,
                 role: StoreRole::Tool,
             };
             tokio::spawn(async move { Store::open(&config).await })

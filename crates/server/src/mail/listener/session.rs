@@ -138,7 +138,7 @@ impl Conversation {
         let bytes = self.envelope.lock().take_unwritten();
         let incoming = match &mut self.incoming {
             Some(incoming) => incoming,
-            None => self.incoming.insert(self.post.store.begin_email().await?),
+            None => self.incoming.insert(self.post.store.begin_email()),
         };
         incoming.write(bytes).await
     }
