@@ -51,9 +51,19 @@ test("a val is written, saved and run, and shows its logs and its value", async 
   assert.match(await outcome.innerText(), /Returned/);
 });
 
-test("unsaved changes survive a reload", async () => {
+test("a step back with unsaved changes asks", async () => {
+  await ada.page.getByRole("link", { name: "Hamlet" }).click();
+  await ada.page.getByRole("link", { name: "counter" }).first().click();
+  await ada.settled();
   await work.write(SECOND, LABEL);
   await work.says("Unsaved changes");
+  await ada.page.evaluate(() => history.back());
+  const question = ada.page.getByRole("dialog", { name: "Leave with unsaved changes?" });
+  await question.getByRole("button", { name: "Stay" }).click();
+  assert.match(ada.page.url(), /\/v\/ada\/counter/);
+});
+
+test("unsaved changes survive a reload", async () => {
   ada.page.once("dialog", (dialog) => void dialog.accept());
   await ada.page.reload();
   await ada.settled();

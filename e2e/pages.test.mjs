@@ -127,7 +127,7 @@ describe("for a visitor", () => {
   });
   test("nothing is offered that only the owner may do", async () => {
     await guest.open("/v/ada/loud");
-    await guest.page.getByRole("textbox", { name: "Code of loud" }).waitFor();
+    await guest.page.getByRole("region", { name: "Code of loud" }).waitFor();
     for (const name of ["Save", "Run", "Save and run", "Delete", "Restore", "New val"]) {
       assert.equal(await guest.page.getByRole("button", { name, exact: true }).count(), 0, name);
     }

@@ -24,7 +24,8 @@ before(async () => {
   guest = await Visitor.arrive(browser, server.url);
   guest.page.on("response", (response) => responses.push(response));
   await guest.open("/v/ada/maze");
-  await guest.page.locator(".cm-content").waitFor();
+  // The colours are the last to come.
+  await guest.page.waitForFunction(() => CSS.highlights.has("code-keyword"));
 });
 
 after(async () => {

@@ -77,13 +77,27 @@ const page = await build({
     ...common.define,
     TYPES_WORKER: JSON.stringify(outputOf(worker.metafile, "src/types_worker.ts")),
   },
-  entryPoints: ["src/editor.ts"],
+  entryPoints: ["src/colours.ts", "src/compare.ts", "src/editor.ts"],
   plugins: [strictStyles],
   splitting: true,
 });
-// The app loads this with a script element and finds the editor in a global: WebAssembly has no import() of its own.
-const editor = outputOf(page.metafile, "src/editor.ts");
+const parts = ["colours", "compare", "editor"].map((
+  name,
+) => [name, outputOf(page.metafile, `src/${name}.ts`)]);
+const { colours, compare, editor } = Object.fromEntries(parts);
+// The app loads this with a script element and finds the bundle in a global: WebAssembly has no import() of its own.
 writeFileSync(
   join(dist, "entry.js"),
-  `import * as editor from "./${editor}";\nglobalThis.hamletEditor = editor;\n`,
+  `globalThis.hamletEditor = {
+  async loadEditor() {
+    Object.assign(this, await import("./${editor}"));
+  },
+  async createCompare(options) {
+    return (await import("./${compare}")).createCompare(options);
+  },
+  async colour(element) {
+    return (await import("./${colours}")).colour(element);
+  },
+};
+`,
 );

@@ -12,7 +12,7 @@ use leptos_router::{
 use crate::{
     api::ApiClient,
     components::frame::Frame,
-    hooks::{clock::Clock, connection::Connection, session::Session, theme::Theme},
+    hooks::{clock::Clock, connection::Connection, session::Session, steps::Steps, theme::Theme},
     pages::{
         home::HomePage, login::LoginPage, new::NewValPage, not_found::NotFoundPage, outbox::OutboxPage,
         run::RunPage, runs::RunsPage, settings::SettingsPage, user::UserPage, val::ValPage,
@@ -40,9 +40,11 @@ pub fn App() -> impl IntoView {
     }
 }
 
-/// Puts in place what every page may ask for: the client, the session, the clock, the theme.
+/// Puts in place what every page may ask for: the client, the session, the clock, the theme, and what
+/// listens ahead of the router, which comes after.
 pub fn provide_app_context(api: ApiClient) {
     provide_context(api);
+    provide_context(Steps::watch());
     provide_context(Theme::new());
     provide_context(Clock::start());
     provide_context(Connection::watch(api));

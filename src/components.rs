@@ -24,6 +24,7 @@ pub mod value_tree;
 
 pub mod code_compare;
 pub mod code_editor;
+pub mod code_reader;
 
 pub mod http_answer;
 pub mod run_outcome;

@@ -1,7 +1,7 @@
-// What the web app imports: an editor for code, and a view of what changed between two texts.
+// The editor for code.
 import { indentWithTab } from "@codemirror/commands";
 import { javascript } from "@codemirror/lang-javascript";
-import { Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
+import { Compartment, EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { basicSetup } from "codemirror";
 import { type LineRange, lineSelection, selectLines } from "./lines";
@@ -13,7 +13,6 @@ export interface EditorOptions {
   text: string;
   /** What a screen reader calls the editor. */
   label: string;
-  readonly: boolean;
   onChange(text: string): void;
   onSave(): void;
   onRun(): void;
@@ -25,7 +24,6 @@ export interface Editor {
   text(): string;
   /** Takes another text as one change that can be undone; does not call `onChange`. */
   setText(text: string): void;
-  setReadonly(readonly: boolean): void;
   setFailures(failures: readonly Failure[]): void;
   /** Shows and marks lines, counted from 1; null takes the mark away. */
   selectLines(range: LineRange | null): void;
@@ -39,7 +37,6 @@ export interface Editor {
 const HELP = "Tab indents. To leave the editor by keyboard, press Escape, then Tab.";
 
 export function createEditor(options: EditorOptions): Editor {
-  const access = new Compartment();
   const types = new Compartment();
   let quiet = false;
 
@@ -55,7 +52,12 @@ export function createEditor(options: EditorOptions): Editor {
         EditorState.tabSize.of(2),
         theme,
         types.of([]),
-        access.of(accessTo(options)),
+        // The scroller is found to be reachable by keyboard by what is in it.
+        EditorView.contentAttributes.of({
+          "aria-label": options.label,
+          "aria-description": HELP,
+          tabindex: "0",
+        }),
         failureMarks,
         lineSelection(options.onSelectLines),
         EditorView.updateListener.of((update) => {
@@ -65,7 +67,7 @@ export function createEditor(options: EditorOptions): Editor {
     }),
   });
 
-  const stopTypes = options.readonly ? () => {} : typesOnFirstFocus(view, types);
+  const stopTypes = typesOnFirstFocus(view, types);
 
   return {
     text: () => view.state.doc.toString(),
@@ -74,9 +76,6 @@ export function createEditor(options: EditorOptions): Editor {
       quiet = true;
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
       quiet = false;
-    },
-    setReadonly(readonly) {
-      view.dispatch({ effects: access.reconfigure(accessTo({ ...options, readonly })) });
     },
     setFailures(failures) {
       setFailures(view, failures);
@@ -102,13 +101,6 @@ export function createEditor(options: EditorOptions): Editor {
   };
 }
 
-export async function createCompare(
-  options: import("./compare").CompareOptions,
-): Promise<import("./compare").Compare> {
-  const { createCompare } = await import("./compare");
-  return createCompare(options);
-}
-
 function commands({ onSave, onRun }: EditorOptions) {
   const always = (act: () => void) => () => (act(), true);
   // The page has these keys too, for when focus is elsewhere.
@@ -116,20 +108,6 @@ function commands({ onSave, onRun }: EditorOptions) {
   return [
     { key: "Mod-s", ...ours, run: always(onSave) },
     { key: "Mod-Enter", ...ours, run: always(onRun) },
-  ];
-}
-
-function accessTo({ label, readonly }: { label: string; readonly: boolean }): Extension {
-  const attributes = {
-    "aria-label": label,
-    "aria-readonly": String(readonly),
-    tabindex: "0",
-    "aria-description": readonly ? "" : HELP,
-  };
-  return [
-    EditorState.readOnly.of(readonly),
-    // Stays focusable, so that a reader can search, select and scroll by keyboard.
-    EditorView.contentAttributes.of(attributes),
   ];
 }
 

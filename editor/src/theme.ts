@@ -2,7 +2,7 @@
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { Prec } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
-import { tags } from "@lezer/highlight";
+import { syntax } from "./syntax";
 
 const frame = EditorView.theme({
   "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--bg)", fontSize: "var(--size-13)" },
@@ -90,26 +90,10 @@ const frame = EditorView.theme({
   ".cm-collapsedLines": { color: "var(--text-muted)", background: "var(--bg-raised)" },
 });
 
-const syntax = HighlightStyle.define([
-  {
-    tag: [tags.keyword, tags.operatorKeyword, tags.modifier, tags.self, tags.null, tags.bool],
-    color: "var(--code-keyword)",
-  },
-  { tag: [tags.string, tags.special(tags.string), tags.regexp, tags.character], color: "var(--code-string)" },
-  { tag: [tags.number, tags.atom], color: "var(--code-number)" },
-  { tag: [tags.comment, tags.meta], color: "var(--code-comment)", fontStyle: "italic" },
-  { tag: [tags.typeName, tags.className, tags.namespace, tags.tagName], color: "var(--code-type)" },
-  {
-    tag: [
-      tags.function(tags.variableName),
-      tags.function(tags.propertyName),
-      tags.definition(tags.function(tags.variableName)),
-    ],
-    color: "var(--code-function)",
-  },
-  { tag: [tags.propertyName, tags.attributeName], color: "var(--text)" },
-  { tag: [tags.punctuation, tags.operator, tags.bracket], color: "var(--text-muted)" },
-  { tag: tags.invalid, color: "var(--error)" },
-]);
+const colours = HighlightStyle.define(syntax.map(({ name, tags, color }) => ({
+  tag: tags,
+  color,
+  ...(name === "comment" && { fontStyle: "italic" }),
+})));
 
-export const theme = [Prec.high(frame), Prec.high(syntaxHighlighting(syntax))];
+export const theme = [Prec.high(frame), Prec.high(syntaxHighlighting(colours))];

@@ -5,7 +5,7 @@ mod bundle;
 mod lines;
 mod mounted;
 
-pub(crate) use bundle::{Compare, create_compare, object};
+pub(crate) use bundle::{Colours, Compare, colour, create_compare, object};
 pub use {
     bundle::EditorSource,
     lines::{LineMark, LineRange, Place, use_selected_lines},
@@ -34,9 +34,6 @@ pub fn CodeEditor(
     /// What a screen reader calls it.
     #[prop(into)]
     label: String,
-    /// Whether it is only for reading.
-    #[prop(optional, into)]
-    readonly: Signal<bool>,
     /// Lines to mark, each with what is wrong there.
     #[prop(optional, into)]
     marks: Signal<Vec<LineMark>>,
@@ -72,14 +69,14 @@ pub fn CodeEditor(
         let (source, label) = (source.clone(), label_of_editor.clone());
         stage.set(Stage::Loading);
         spawn_local(async move {
-            let loaded = source.load().await;
+            let loaded = source.load_editor().await;
             // The page may be gone by now.
             let Some(Some(frame)) = frame.try_get_untracked() else {
                 return;
             };
             // What is hidden can't be measured or take the focus.
             frame.set_hidden(loaded.is_err());
-            let editor = loaded.and_then(|()| Mounted::new(&frame, label, readonly.get_untracked(), events));
+            let editor = loaded.and_then(|()| Mounted::new(&frame, label, events));
             match editor {
                 Ok(editor) => {
                     let focused = plain.get_untracked().filter(is_focused);
@@ -112,7 +109,6 @@ pub fn CodeEditor(
     };
     let is_ready = move || stage.get() == Stage::Ready;
     Effect::new(move |_| is_ready().then(|| code.with(|code| with(&|editor| editor.show(code)))));
-    Effect::new(move |_| is_ready().then(|| with(&|editor| editor.set_readonly(readonly.get()))));
     Effect::new(move |_| is_ready().then(|| marks.with(|marks| with(&|editor| editor.mark(marks)))));
     Effect::new(move |_| is_ready().then(|| with(&|editor| editor.select_lines(lines.get()))));
     Effect::new(move |_| {
@@ -127,15 +123,6 @@ pub fn CodeEditor(
     let fallback = move || {
         let label = label.clone();
         (!is_ready()).then(|| {
-            // What is only read is text: it is there to see and to search as soon as it is known.
-            if readonly.get() {
-                return view! {
-                    <pre class="code-editor__plain" tabindex="0" aria-label=label>
-                        {move || code.get()}
-                    </pre>
-                }
-                .into_any();
-            }
             view! {
                 <textarea
                     class="code-editor__plain"

@@ -11,7 +11,8 @@ use super::versions::actions::VersionActions;
 use crate::{
     api::ApiClient,
     components::{
-        code_editor::{CodeEditor, use_selected_lines},
+        code_editor::use_selected_lines,
+        code_reader::CodeReader,
         loaded::{loaded, loaded_part},
         val_heading::{ValHeading, ValTab},
     },
@@ -212,12 +213,7 @@ fn VersionCode(code: String, number: VersionNumber) -> AnyView {
     let lines = use_selected_lines();
     view! {
         <div class="version__code">
-            <CodeEditor
-                code=RwSignal::new(code)
-                label=format!("Code of version {number}, only for reading")
-                readonly=true
-                lines=lines
-            />
+            <CodeReader code label=format!("Code of version {number}") lines />
         </div>
     }
     .into_any()

@@ -3,12 +3,14 @@
 use hamlet_app::components::{
     code_compare::{CodeCompare, CompareMode},
     code_editor::{CodeEditor, EditorSource, LineMark, LineRange, Place},
+    code_reader::CodeReader,
     split_pane::SplitPane,
 };
+use js_sys::{Function, Reflect};
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_test::wasm_bindgen_test;
-use web_sys::{HtmlElement, HtmlTextAreaElement};
+use web_sys::{HtmlElement, HtmlTextAreaElement, MouseEvent, MouseEventInit};
 
 use crate::harness::{find, find_all, has_text, mount, press, press_with, query, send, tick, until};
 
@@ -105,21 +107,81 @@ async fn the_editor_shows_what_is_set_and_tells_what_is_typed() {
     until("what was typed", || code.get_untracked() == "xtwo\nthree").await;
 }
 
+/// How many pieces of text are coloured as keywords.
+fn keywords() -> u32 {
+    let get = |from: &JsValue, name: &str| Reflect::get(from, &name.into()).expect("a property");
+    let highlights = get(&get(&window(), "CSS"), "highlights");
+    let keywords = get(&highlights, "get")
+        .unchecked_into::<Function>()
+        .call1(&highlights, &"code-keyword".into())
+        .expect("an answer");
+    if keywords.is_undefined() {
+        return 0;
+    }
+    get(&keywords, "size").as_f64().expect("a number") as u32
+}
+
 #[wasm_bindgen_test]
-async fn an_editor_for_reading_can_not_be_written_in() {
-    let code = RwSignal::new("one".to_owned());
+async fn code_to_read_is_text_with_numbers_and_gets_colours() {
+    let before = keywords();
+    {
+        let (root, _mounted) = mount(move || {
+            bundle();
+            let lines = RwSignal::new(None);
+            view! { <CodeReader code="const one = 1;\nexport default one;\n".into() label="Code" lines /> }
+        });
+        assert_eq!(
+            find(&root, ".code-reader__code").inner_text(),
+            "const one = 1;\nexport default one;\n"
+        );
+        assert_eq!(find(&root, ".code-reader__numbers").inner_text(), "1\n2\n3\n");
+        assert!(query(&root, "textarea, [contenteditable]").is_none());
+        until("the colours of const, export and default", || {
+            keywords() == before + 3
+        })
+        .await;
+    }
+    until("the colours to be gone with the code", || keywords() == before).await;
+}
+
+#[wasm_bindgen_test]
+async fn lines_to_read_are_chosen_by_their_numbers() {
+    let lines = RwSignal::new(Some(LineRange { from: 2, to: 99 }));
     let (root, _mounted) = mount(move || {
-        bundle();
-        view! { <CodeEditor code label="Code" readonly=Signal::stored(true) /> }
+        provide_context(EditorSource("/nowhere/entry.js".to_owned()));
+        view! { <CodeReader code="one\ntwo\nthree\nfour".into() label="Code" lines /> }
     });
-    until_ready(&root).await;
-    let content = find(&root, ".cm-content");
-    assert_eq!(content.get_attribute("aria-readonly").as_deref(), Some("true"));
-    content.focus().expect("to focus");
-    insert("x");
     tick().await;
-    assert_eq!(code.get_untracked(), "one");
-    assert_eq!(content.inner_text(), "one");
+    let numbers = find(&root, ".code-reader__numbers");
+    let line = f64::from(numbers.offset_height()) / 4.0;
+    let marked = || {
+        find_all(&root, ".code-reader__chosen")
+            .iter()
+            .map(|band| band.style().get_property_value("height").expect("a height"))
+            .collect::<Vec<_>>()
+    };
+    let high = |lines: u32| format!("calc({lines} * var(--code-line-height))");
+    assert_eq!(marked(), [high(3)], "from the second to the last");
+
+    let click = |number: f64, shift: bool| {
+        let init = MouseEventInit::new();
+        init.set_bubbles(true);
+        init.set_shift_key(shift);
+        let top = numbers.get_bounding_client_rect().top();
+        init.set_client_y((top + (number - 0.5) * line) as i32);
+        let event = MouseEvent::new_with_mouse_event_init_dict("mousedown", &init).expect("an event");
+        numbers.dispatch_event(&event).expect("to dispatch");
+    };
+    click(3.0, false);
+    click(4.0, true);
+    tick().await;
+    assert_eq!(lines.get_untracked(), Some(LineRange { from: 3, to: 4 }));
+    assert_eq!(marked(), [high(2)]);
+    click(1.0, false);
+    click(1.0, false);
+    tick().await;
+    assert_eq!(lines.get_untracked(), None);
+    assert!(marked().is_empty());
 }
 
 #[wasm_bindgen_test]

@@ -14,7 +14,7 @@ use leptos_router::{
     path,
 };
 use serde_json::json;
-use wasm_bindgen::JsCast;
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{HtmlElement, HtmlInputElement, HtmlTextAreaElement};
 
@@ -62,7 +62,10 @@ fn server(kind: ValKind) -> Server {
 /// The page, with the plain field in the editor's place.
 async fn open() -> (HtmlElement, Mounted) {
     let (root, mounted) = mount_at(HELLO, || routes(ValPage));
-    until("the code", || query(&root, ".code-editor__plain").is_some()).await;
+    until("the code", || {
+        query(&root, ".code-editor__plain, .code-reader__code").is_some()
+    })
+    .await;
     (root, mounted)
 }
 
@@ -910,6 +913,37 @@ async fn a_link_away_asks_while_there_is_something_unsaved() {
     tick().await;
     button(&root, "Leave without saving").click();
     until("the user's page", || address() == "/u/ada").await;
+    assert!(draft().is_some_and(|draft| draft.contains("unsaved")));
+}
+
+#[wasm_bindgen_test]
+async fn a_step_back_asks_while_there_is_something_unsaved() {
+    let server = server(ValKind::Script);
+    server.on("GET /v1/alias/ada", 200, &crate::fixtures::ada_user());
+    let history = window().history().expect("a history");
+    for page in ["/u/ada", HELLO] {
+        history
+            .push_state_with_url(&JsValue::NULL, "", Some(page))
+            .expect("an address of this origin");
+    }
+    let (root, _mounted) = mount_app(HELLO);
+    until("the code", || {
+        query(&root, "textarea.code-editor__plain").is_some()
+    })
+    .await;
+    write(&root, "unsaved").await;
+    history.back().expect("a step back");
+    until_text(&root, "Leave with unsaved changes?").await;
+    assert_eq!(address(), HELLO);
+    button(&root, "Stay").click();
+    tick().await;
+    assert_eq!(code(&root).value(), "unsaved");
+
+    history.back().expect("a step back");
+    until_text(&root, "Leave with unsaved changes?").await;
+    button(&root, "Leave without saving").click();
+    until("the user's page", || address() == "/u/ada").await;
+    until("the code to be gone", || query(&root, "textarea").is_none()).await;
     assert!(draft().is_some_and(|draft| draft.contains("unsaved")));
 }
 

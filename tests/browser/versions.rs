@@ -367,11 +367,12 @@ async fn a_history_that_can_not_be_had_says_why() {
 async fn one_version_shows_its_code_and_its_neighbours() {
     let _server = public();
     let (root, _mounted) = mount_app("/v/ada/hello/versions/1");
-    until("the code", || query(&root, "pre.code-editor__plain").is_some()).await;
-    let code = find(&root, "pre.code-editor__plain");
+    until("the code", || query(&root, ".code-reader__code").is_some()).await;
     assert_eq!(
-        code.get_attribute("aria-label").as_deref(),
-        Some("Code of version 1, only for reading")
+        find(&root, "[role=region]")
+            .get_attribute("aria-label")
+            .as_deref(),
+        Some("Code of version 1")
     );
     until("the facts", || has_text(&root, "1.2 kB")).await;
     let href = |name: &str| link(&root, name).get_attribute("href").unwrap_or_default();

@@ -4,6 +4,7 @@ use js_sys::{Function, Object, Promise, Reflect};
 use leptos::prelude::{document, use_context, window};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
+use web_sys::HtmlElement;
 
 /// Where the bundle's entry is; given as context by who serves it elsewhere than the app does.
 #[derive(Clone)]
@@ -15,7 +16,13 @@ impl EditorSource {
         use_context().unwrap_or_else(|| Self("/editor/entry.js".to_owned()))
     }
 
-    /// Loads the bundle unless it is there already.
+    /// Loads the editor unless it is there already.
+    pub(super) async fn load_editor(&self) -> Result<(), JsValue> {
+        self.load().await?;
+        load_editor().await
+    }
+
+    /// Loads the bundle's entry, which loads its parts as they are asked for, unless it is there already.
     pub(crate) async fn load(&self) -> Result<(), JsValue> {
         let is_loaded =
             || Reflect::get(&window(), &"hamletEditor".into()).is_ok_and(|editor| editor.is_object());
@@ -58,14 +65,14 @@ extern "C" {
     /// An editor in the page.
     pub(super) type Editor;
 
+    #[wasm_bindgen(catch, js_namespace = hamletEditor, js_name = loadEditor)]
+    async fn load_editor() -> Result<(), JsValue>;
+
     #[wasm_bindgen(catch, js_namespace = hamletEditor, js_name = createEditor)]
     pub(super) fn create_editor(options: &Object) -> Result<Editor, JsValue>;
 
     #[wasm_bindgen(method, js_name = setText)]
     pub(super) fn set_text(this: &Editor, text: &str);
-
-    #[wasm_bindgen(method, js_name = setReadonly)]
-    pub(super) fn set_readonly(this: &Editor, readonly: bool);
 
     #[wasm_bindgen(method, js_name = setFailures)]
     pub(super) fn set_failures(this: &Editor, failures: &js_sys::Array);
@@ -90,6 +97,15 @@ extern "C" {
 
     #[wasm_bindgen(method, js_name = destroy)]
     pub(crate) fn destroy_compare(this: &Compare);
+
+    /// The colours of a text in the page.
+    pub(crate) type Colours;
+
+    #[wasm_bindgen(catch, js_namespace = hamletEditor)]
+    pub(crate) async fn colour(element: &HtmlElement) -> Result<Colours, JsValue>;
+
+    #[wasm_bindgen(method, js_name = destroy)]
+    pub(crate) fn destroy_colours(this: &Colours);
 }
 
 /// A JavaScript object of these fields.

@@ -34,12 +34,7 @@ pub(super) struct Mounted {
 }
 
 impl Mounted {
-    pub(super) fn new(
-        parent: &HtmlElement,
-        label: String,
-        readonly: bool,
-        events: Events,
-    ) -> Result<Self, JsValue> {
+    pub(super) fn new(parent: &HtmlElement, label: String, events: Events) -> Result<Self, JsValue> {
         let text = events.code.get_untracked();
         let shown = Rc::new(RefCell::new(text.clone()));
         let held = Rc::clone(&shown);
@@ -54,7 +49,6 @@ impl Mounted {
             ("parent", parent.as_ref()),
             ("text", &text.into()),
             ("label", &label.into()),
-            ("readonly", &readonly.into()),
             ("onChange", on_change.as_ref()),
             ("onSave", on_save.as_ref()),
             ("onRun", on_run.as_ref()),
@@ -76,10 +70,6 @@ impl Mounted {
             text.clone_into(&mut self.shown.borrow_mut());
             self.editor.set_text(text);
         }
-    }
-
-    pub(super) fn set_readonly(&self, readonly: bool) {
-        self.editor.set_readonly(readonly);
     }
 
     pub(super) fn mark(&self, marks: &[LineMark]) {

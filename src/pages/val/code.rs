@@ -12,6 +12,7 @@ use crate::{
     api::ApiClient,
     components::{
         code_editor::{CodeEditor, Place, use_selected_lines},
+        code_reader::CodeReader,
         run_panel::{EndpointAddress, FormProblem, RunForm, RunPanel, RunState},
         save_status::{SaveState, SaveStatus},
         split_pane::SplitPane,
@@ -54,7 +55,7 @@ pub fn ValCode(
 /// What everyone but the owner sees.
 #[component]
 fn Reading(val: ExtendedVal, owner: Memo<bool>) -> AnyView {
-    let code = RwSignal::new(val.code.clone().unwrap_or_default());
+    let code = val.code.clone().unwrap_or_default();
     let lines = use_selected_lines();
     let endpoint = val.links.endpoint.clone();
     let label = format!("Code of {}", val.name);
@@ -64,7 +65,7 @@ fn Reading(val: ExtendedVal, owner: Memo<bool>) -> AnyView {
             <ValHeading val tab=ValTab::Code owner />
             {endpoint.map(|address| view! { <EndpointAddress address /> })}
             <div class="val-page__reading">
-                <CodeEditor code label readonly=Signal::stored(true) lines />
+                <CodeReader code label lines />
             </div>
             <ValReadme val owner />
         </div>

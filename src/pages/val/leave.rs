@@ -1,16 +1,29 @@
-//! A question before unsaved work is left behind for another page of the app.
+//! A question before unsaved work is left behind for another page of the app: by a link, or by the browser's own
+//! back and forward. Leaving the app itself is `hooks::unsaved`'s to ask.
 
 use leptos::{ev, prelude::*};
-use leptos_router::hooks::use_navigate;
-use wasm_bindgen::{JsCast, closure::Closure};
+use leptos_router::hooks::{use_location, use_navigate};
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{Element, Event};
 
-use crate::ui::{
-    button::{Button, ButtonKind},
-    dialog::Dialog,
+use crate::{
+    hooks::steps::Steps,
+    ui::{
+        button::{Button, ButtonKind},
+        dialog::Dialog,
+    },
 };
 
-/// While `unsaved` holds, asks before a link leads away from this page.
+/// What led away from the page.
+#[derive(Clone)]
+enum Way {
+    /// A link to this address.
+    Link(String),
+    /// The browser's own back or forward.
+    History,
+}
+
+/// While `unsaved` holds, asks before a link, or a step back or forward, leads away from this page.
 #[component]
 pub fn LeaveGuard(
     /// Whether there is something to lose sight of.
@@ -23,20 +36,31 @@ pub fn LeaveGuard(
     on_save: Callback<()>,
 ) -> AnyView {
     let open = RwSignal::new(false);
-    let target = RwSignal::new(None::<String>);
-    watch_links(move |href| {
+    let target = StoredValue::new(None::<Way>);
+    let ask = move |way: Way| {
         let asks = unsaved.try_get_untracked() == Some(true);
         if asks {
-            target.set(Some(href));
+            target.set_value(Some(way));
             open.set(true);
         }
         asks
-    });
+    };
+    let leaving = StoredValue::new(false);
+    watch_links(move |href| ask(Way::Link(href)));
+    watch_history(move || leaving.try_get_value() == Some(false) && ask(Way::History));
     let navigate = use_navigate();
     let leave = Callback::new(move |()| {
         open.set(false);
-        if let Some(target) = target.get_untracked() {
-            navigate(&target, Default::default());
+        match target.get_value() {
+            Some(Way::Link(target)) => navigate(&target, Default::default()),
+            Some(Way::History) => {
+                leaving.set_value(true);
+                // Below the entry that `watch_history` has put there is the one that was wanted.
+                if let Err(error) = window().history().and_then(|history| history.back()) {
+                    leptos::logging::error!("the browser does not go back: {error:?}");
+                }
+            }
+            None => {}
         }
     });
     // Saved, there is nothing left to ask.
@@ -91,6 +115,26 @@ fn watch_links(act: impl Fn(String) -> bool + 'static) {
             // Nothing to do about a document that doesn't know its listener.
             let _ = document().remove_event_listener_with_callback_and_bool("click", function, true);
         }
+    });
+}
+
+/// Calls `act` when the browser went to another page of the app in its history. If the answer is true the step is taken
+/// back: an entry for this page is put on top of the one that the browser went to.
+fn watch_history(act: impl Fn() -> bool + Send + Sync + 'static) {
+    let shown = use_location();
+    expect_context::<Steps>().guard(move || {
+        let path = shown.pathname.get_untracked();
+        if window().location().pathname().as_ref() == Ok(&path) || !act() {
+            return false;
+        }
+        let query = shown.query.with_untracked(|query| query.to_query_string());
+        let pushed = window().history().and_then(|history| {
+            history.push_state_with_url(&JsValue::NULL, "", Some(&format!("{path}{query}")))
+        });
+        if let Err(error) = pushed {
+            leptos::logging::warn!("the address could not be put back: {error:?}");
+        }
+        true
     });
 }
 
