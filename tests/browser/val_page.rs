@@ -862,10 +862,7 @@ async fn others_read_the_code_and_are_offered_nothing_that_is_the_owners() {
     server.on("GET /v1/session", 200, &());
     let (root, _mounted) = open().await;
     assert!(query(&root, "textarea").is_none(), "it is text, not a field");
-    assert_eq!(
-        find(&root, "pre.code-editor__plain").inner_text(),
-        "one();\ntwo();\n"
-    );
+    assert_eq!(find(&root, ".code-reader__code").inner_text(), "one();\ntwo();\n");
     assert!(has_text(&root, "http://ada-hello.localhost:8787/"));
     for name in ["Save", "Run", "Send", "Save and send", "Add a readme"] {
         let found = query_named(&root, "button", name);
