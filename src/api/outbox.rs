@@ -5,7 +5,7 @@ use hamlet_models::{EmailId, OutboxEmail, Page, PageQuery};
 use super::{ApiClient, error::ClientError, request::Call};
 
 impl ApiClient {
-    /// The messages that were kept for want of a relay, newest first.
+    /// The messages that were kept since they could not be sent, newest first.
     pub async fn list_outbox(self, page: PageQuery) -> Result<Page<OutboxEmail>, ClientError> {
         self.fetch(Call::get("/me/outbox").page(page)).await
     }

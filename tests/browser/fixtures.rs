@@ -162,7 +162,7 @@ pub(crate) fn instance() -> serde_json::Value {
         "version": "0.1.0", "denoVersion": "2.9.6", "valsDomain": "localhost:8787",
         "limits": {
             "wallSeconds": 60, "cpuSeconds": 30, "memoryMb": 256, "requestBodyMb": 10, "logKb": 256, "valueKb": 64,
-            "userRuns": 10, "instanceRuns": 50, "warmSeconds": 10,
+            "userRuns": 10, "instanceRuns": 50, "warmSeconds": 10, "emailsPerHour": 100,
         },
     })
 }

@@ -16,6 +16,8 @@ fn message(number: u32, subject: &str) -> OutboxEmail {
         id: id::<EmailId>(number),
         created_at: ago(120),
         run_id: Some(id::<RunId>(7)),
+        sent_at: None,
+        failure: None,
         content: EmailContent {
             from: "ada@vals.example".into(),
             to: vec!["grace@example.com".into()],
@@ -37,7 +39,11 @@ fn message(number: u32, subject: &str) -> OutboxEmail {
 async fn what_could_not_be_sent_is_there_to_read() {
     let server = Server::start();
     server.on("GET /v1/session", 200, &me());
-    server.on(OUTBOX, 200, &page(vec![message(1, "Weather"), message(2, " ")]));
+    let late = OutboxEmail {
+        failure: Some("connection refused".into()),
+        ..message(1, "Weather")
+    };
+    server.on(OUTBOX, 200, &page(vec![late, message(2, " ")]));
     let (root, _mounted) = mount_app("/outbox");
     until_text(&root, "Weather").await;
     assert!(has_text(&root, "No subject") && !has_text(&root, "It rains."));
@@ -46,6 +52,7 @@ async fn what_could_not_be_sent_is_there_to_read() {
     for text in [
         "ada@vals.example",
         "quiet@example.com",
+        "connection refused",
         "map.png (image/png, 2.0 kB)",
     ] {
         assert!(has_text(&root, text), "no {text}");

@@ -97,7 +97,7 @@ pub struct SentEmail {
     pub message: String,
 }
 
-/// A message in the outbox: kept here, since this instance has no relay to send it by (ours).
+/// A message in the outbox, kept here since it could not be sent, or one that a run sent (ours).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OutboxEmail {
@@ -107,6 +107,12 @@ pub struct OutboxEmail {
     pub created_at: Timestamp,
     /// The run that sent it, if it was one.
     pub run_id: Option<RunId>,
+    /// When it left by the relay; `null` while it waits in the outbox.
+    #[serde(default)]
+    pub sent_at: Option<Timestamp>,
+    /// Why the relay did not take it; `null` when it did, or when this instance has none.
+    #[serde(default)]
+    pub failure: Option<String>,
     /// What it says.
     #[serde(flatten)]
     pub content: EmailContent,

@@ -17,7 +17,7 @@ pub struct Instance {
     pub limits: Limits,
 }
 
-/// The limits that a run meets (settings).
+/// The limits that runs and accounts meet (settings, but for the last).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
@@ -39,6 +39,8 @@ pub struct Limits {
     pub instance_runs: u32,
     /// How long an HTTP worker is kept after its last request, in seconds.
     pub warm_seconds: u64,
+    /// Addresses to which the mail of an account goes within an hour.
+    pub emails_per_hour: u32,
 }
 
 /// Markdown to show (ours).

@@ -206,7 +206,7 @@ pub struct FullRun {
     pub return_value: Option<serde_json::Value>,
     /// The arguments it was called with.
     pub args: Option<serde_json::Value>,
-    /// The mails it sent.
+    /// The mails it sent, and those that it was to send and that are in the outbox.
     pub emails: Vec<serde_json::Value>,
     /// Which parts were cut because they were larger than what is kept.
     pub truncated: Truncated,

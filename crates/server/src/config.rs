@@ -125,6 +125,9 @@ settings! {
     log_format: LogFormat, "HAMLET_LOG_FORMAT";
 }
 
+/// Addresses to which the mail of an account goes within an hour.
+const EMAILS_PER_HOUR: u32 = 100;
+
 /// How the log is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -281,6 +284,7 @@ impl TryFrom<Settings> for Config {
                 100_000,
             )?,
             warm_seconds: within("warm_seconds", settings.warm_seconds.unwrap_or(10), 0, 86_400)?,
+            emails_per_hour: EMAILS_PER_HOUR,
         };
         let data_dir = settings.data_dir.unwrap_or_else(|| "hamlet-data".into());
         Ok(Self {

@@ -83,6 +83,17 @@ pub enum ApiError {
         /// When to come back.
         retry_after: Duration,
     },
+    /// An account has sent as much mail as it may for now.
+    #[error("an account's mail goes to at most {most} addresses an hour: try again in {} s", .retry_after.as_secs().max(1))]
+    TooMuchMail {
+        /// To how many it goes.
+        most: u32,
+        /// When to come back.
+        retry_after: Duration,
+    },
+    /// A message that the relay did not take for now; trying again would put it into the outbox once more.
+    #[error("the mail server did not take this message, which is kept in the outbox: {0}")]
+    MailNotSent(String),
     /// Our own fault: the cause goes to the log, never to the client.
     #[error("something went wrong on our side; the server's log has the cause")]
     Internal(#[source] anyhow::Error),
@@ -150,7 +161,8 @@ impl ApiError {
             Self::VersionMismatch { .. } => ProblemCode::VersionMismatch,
             Self::TooLarge { .. } => ProblemCode::TooLarge,
             Self::UnsupportedMediaType(_) => ProblemCode::UnsupportedMediaType,
-            Self::TooManyRequests { .. } => ProblemCode::TooManyRequests,
+            Self::TooManyRequests { .. } | Self::TooMuchMail { .. } => ProblemCode::TooManyRequests,
+            Self::MailNotSent(_) => ProblemCode::Unavailable,
             Self::Internal(_) => ProblemCode::Internal,
             Self::RunFailed(_) => ProblemCode::RunFailed,
             Self::RunTimedOut(_) => ProblemCode::RunTimedOut,
@@ -162,16 +174,22 @@ impl ApiError {
     /// When to come back, for those kinds that pass by themselves.
     fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::TooManyRequests { retry_after } | Self::OverCapacity { retry_after } => Some(*retry_after),
+            Self::TooManyRequests { retry_after }
+            | Self::TooMuchMail { retry_after, .. }
+            | Self::OverCapacity { retry_after } => Some(*retry_after),
             Self::Unavailable(_) => Some(Duration::from_secs(5)),
             _ => None,
         }
     }
 
     /// Whether the SDK must not send the request again by itself: a conflict stays one, and a run has had its
-    /// effects.
+    /// effects, and a message is kept.
     fn is_final(&self) -> bool {
-        self.code().status() == 409 || matches!(self, Self::RunFailed(_) | Self::RunTimedOut(_))
+        self.code().status() == 409
+            || matches!(
+                self,
+                Self::RunFailed(_) | Self::RunTimedOut(_) | Self::MailNotSent(_)
+            )
     }
 }
 

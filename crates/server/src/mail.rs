@@ -1,16 +1,17 @@
 //! Mail: what goes out by a relay or is kept in the outbox, and what comes for vals.
 
+mod allowance;
 mod compose;
 mod listener;
 mod parse;
 mod postman;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Context;
-use hamlet_models::{EmailContent, NewEmail, SentEmail};
+use hamlet_models::{NewEmail, SentEmail};
 use hamlet_store::Store;
-use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor, transport::smtp::response::Category};
 
 pub use listener::MailListener;
 pub(crate) use parse::input as email_input;
@@ -18,9 +19,14 @@ pub use postman::Postman;
 
 use crate::{
     auth::CurrentUser,
+    clock,
     config::{Config, MailConfig},
     error::{ApiError, ApiResult},
 };
+use allowance::Allowance;
+
+/// How long the relay may take for an answer.
+const RELAY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Sends mail; a cheap handle.
 #[derive(Clone)]
@@ -33,6 +39,7 @@ struct Parts {
     /// The host of the addresses that mail comes from.
     domain: String,
     relay: Option<AsyncSmtpTransport<Tokio1Executor>>,
+    allowance: Allowance,
 }
 
 impl Mailer {
@@ -45,6 +52,7 @@ impl Mailer {
                 AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
                     .ok()
                     .context("the setting mail_relay is no address like smtps://name:password@host")?
+                    .timeout(Some(RELAY_TIMEOUT))
                     .build(),
             ),
             None => None,
@@ -54,49 +62,62 @@ impl Mailer {
                 store,
                 domain: domain.clone().unwrap_or_else(|| "localhost".to_owned()),
                 relay,
+                allowance: Allowance::new(config.limits.emails_per_hour),
             }),
         })
     }
 
-    /// Sends a message of this user's, or keeps it in their outbox.
+    /// Sends a message of this user's, or keeps it in their outbox; what the relay does not take for now is kept there too.
     pub async fn send(&self, sender: &CurrentUser, new: &NewEmail) -> ApiResult<SentEmail> {
-        let (message, content) = compose::compose(&sender.user, &self.parts.domain, new)?;
-        match &self.parts.relay {
-            Some(relay) => relay_message(relay, message).await,
-            None => self.keep(sender, &content, &message).await,
+        let Parts {
+            store,
+            domain,
+            relay,
+            allowance,
+        } = &*self.parts;
+        let (message, content) = compose::compose(&sender.user, domain, new)?;
+        let addresses = content.to.len() + content.cc.len() + content.bcc.len();
+        allowance.take(
+            sender.id(),
+            u32::try_from(addresses).unwrap_or(u32::MAX),
+            clock::now(),
+        )?;
+        let (user, run, bytes) = (sender.id(), sender.run_id(), message.formatted());
+        let Some(relay) = relay else {
+            store.keep_email(user, run, &content, bytes, None).await?;
+            return Ok(SentEmail {
+                message: "Kept in the outbox: this instance has no relay to send mail by.".to_owned(),
+            });
+        };
+        match relay.send(message).await {
+            Ok(_) => {
+                // It is on its way, whatever is known of it later.
+                if let Err(error) = store.note_sent_email(user, run, &content).await {
+                    tracing::error!(%error, "it could not be noted that a message was sent");
+                }
+                Ok(SentEmail {
+                    message: "Sent.".to_owned(),
+                })
+            }
+            Err(error) if is_refusal(&error) => {
+                tracing::info!(%error, "the relay refused a message");
+                let message = format!("the mail server refused this message: {error}");
+                Err(ApiError::invalid("to", message))
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the relay could not be used: a message is kept in the outbox");
+                let failure = error.to_string();
+                store
+                    .keep_email(user, run, &content, bytes, Some(&failure))
+                    .await?;
+                Err(ApiError::MailNotSent(failure))
+            }
         }
-    }
-
-    async fn keep(
-        &self,
-        sender: &CurrentUser,
-        content: &EmailContent,
-        message: &Message,
-    ) -> ApiResult<SentEmail> {
-        self.parts
-            .store
-            .keep_email(sender.id(), sender.run_id(), content, message.formatted())
-            .await?;
-        Ok(SentEmail {
-            message: "Kept in the outbox: this instance has no relay to send mail by.".to_owned(),
-        })
     }
 }
 
-async fn relay_message(relay: &AsyncSmtpTransport<Tokio1Executor>, message: Message) -> ApiResult<SentEmail> {
-    match relay.send(message).await {
-        Ok(_) => Ok(SentEmail {
-            message: "Sent.".to_owned(),
-        }),
-        Err(error) if error.is_permanent() => {
-            tracing::info!(%error, "the relay refused a message");
-            Err(ApiError::invalid("to", "the mail server refused this message"))
-        }
-        Err(error) => {
-            tracing::warn!(%error, "the relay could not be used");
-            Err(ApiError::Unavailable(
-                "the mail server can't be reached: try again later",
-            ))
-        }
-    }
+/// Whether it is the message that the relay won't have, now or ever, and not who sends it: this server.
+fn is_refusal(error: &lettre::transport::smtp::Error) -> bool {
+    let is_sign_in = |category| matches!(category, Category::Unspecified3);
+    error.is_permanent() && error.status().is_some_and(|code| !is_sign_in(code.category))
 }

@@ -10,6 +10,7 @@ mod m0006_mail;
 mod m0007_locks;
 mod m0008_replays;
 mod m0009_ticks;
+mod m0010_sent_mail;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait,
@@ -35,6 +36,7 @@ impl MigratorTrait for ValsMigrator {
             Box::new(m0006_mail::Migration),
             Box::new(m0007_locks::Migration),
             Box::new(m0009_ticks::Migration),
+            Box::new(m0010_sent_mail::Migration),
         ]
     }
 

@@ -1,4 +1,4 @@
-//! The outbox: messages that were to be sent where there is nothing to send them by.
+//! The outbox: messages that were to be sent and could not be. Of those that were sent, what they said.
 
 use bytes::Bytes;
 use hamlet_models::{EmailContent, EmailId, OutboxEmail, PageQuery, RunId, UserId};
@@ -14,30 +14,26 @@ use crate::{Slice, Store, StoreError, clock::new_id, entity::outbox, objects::fa
 pub(crate) const FOLDER: &str = "outbox";
 /// The most messages that an account's outbox keeps; the oldest go first.
 const KEPT: u64 = 100;
+/// The most messages that were sent of which is kept what they said; the oldest go first.
+const SENT_KEPT: u64 = 1_000;
 
 impl Store {
-    /// Keeps a message in its sender's outbox; `message` is all of it, as it would be sent.
+    /// Keeps a message in its sender's outbox; `message` is all of it, as it would be sent, and `failure` says why it was
+    /// not, if there was something to send it by.
     pub async fn keep_email(
         &self,
         user_id: UserId,
         run_id: Option<RunId>,
         content: &EmailContent,
         message: Vec<u8>,
+        failure: Option<&str>,
     ) -> Result<(), StoreError> {
-        let (id, created_at) = new_id();
-        let content =
-            serde_json::to_string(content).map_err(|error| StoreError::Unreadable(error.to_string()))?;
+        let mut row = row_of(user_id, run_id, content)?;
+        row.failure = failure.map(str::to_owned);
         self.objects()
-            .put(&path(id), Bytes::from(message).into())
+            .put(&path(row.id), Bytes::from(message).into())
             .await
             .map_err(failed)?;
-        let row = outbox::Model {
-            id,
-            user_id: user_id.0,
-            run_id: run_id.map(|run| run.0),
-            content,
-            created_at: created_at.as_millis(),
-        };
         let dropped = self
             .change_vals(row, |row, tx| Box::pin(insert(row, tx)), |_, _| ())
             .await?;
@@ -47,13 +43,27 @@ impl Store {
         Ok(())
     }
 
+    /// Notes that a message was sent, and what it said.
+    pub async fn note_sent_email(
+        &self,
+        user_id: UserId,
+        run_id: Option<RunId>,
+        content: &EmailContent,
+    ) -> Result<(), StoreError> {
+        let mut row = row_of(user_id, run_id, content)?;
+        row.sent_at = Some(row.created_at);
+        self.change_vals(row, |row, tx| Box::pin(insert(row, tx)), |_, _| ())
+            .await
+            .map(drop)
+    }
+
     /// An account's outbox, newest first.
     pub async fn list_outbox(
         &self,
         user_id: UserId,
         page: PageQuery,
     ) -> Result<Slice<OutboxEmail>, StoreError> {
-        let rows = of_user(user_id)
+        let rows = waiting(user_id)
             .offset(page.offset)
             .limit(page.limit + 1)
             .all(&self.vals().readers)
@@ -61,7 +71,7 @@ impl Store {
         Slice::cut(rows, page.limit).try_map(listed)
     }
 
-    /// What a run of this account put into its outbox, the first first.
+    /// What a run of this account sent or put into its outbox, the first first.
     pub async fn list_emails_of_run(
         &self,
         user_id: UserId,
@@ -76,7 +86,7 @@ impl Store {
 
     /// A message of an account's outbox, as it would be sent.
     pub async fn get_email(&self, user_id: UserId, id: EmailId) -> Result<Bytes, StoreError> {
-        let row = of_user(user_id).filter(outbox::Column::Id.eq(id.0));
+        let row = waiting(user_id).filter(outbox::Column::Id.eq(id.0));
         let row = row.one(&self.vals().readers).await?;
         let row = row.ok_or(StoreError::NotFound("message"))?;
         let object = self.objects().get(&path(row.id)).await.map_err(failed)?;
@@ -92,6 +102,7 @@ impl Store {
                     let deleted = outbox::Entity::delete_many()
                         .filter(outbox::Column::UserId.eq(user_id.0))
                         .filter(outbox::Column::Id.eq(id.0))
+                        .filter(outbox::Column::SentAt.is_null())
                         .exec(tx)
                         .await?;
                     match deleted.rows_affected {
@@ -119,10 +130,15 @@ async fn insert(row: &outbox::Model, tx: &DatabaseTransaction) -> Result<Vec<Uui
     outbox::Entity::insert(row.clone().into_active_model())
         .exec_without_returning(tx)
         .await?;
+    let (kind, kept) = match row.sent_at {
+        Some(_) => (outbox::Column::SentAt.is_not_null(), SENT_KEPT),
+        None => (outbox::Column::SentAt.is_null(), KEPT),
+    };
     // An offset needs a limit; one more than may be goes for each that comes.
     let old = of_user(row.user_id.into())
-        .offset(KEPT)
-        .limit(KEPT)
+        .filter(kind)
+        .offset(kept)
+        .limit(kept)
         .all(tx)
         .await?;
     let old: Vec<Uuid> = old.into_iter().map(|row| row.id).collect();
@@ -140,11 +156,34 @@ fn of_user(user_id: UserId) -> sea_orm::Select<outbox::Entity> {
         .order_by_desc(outbox::Column::Id)
 }
 
+fn waiting(user_id: UserId) -> sea_orm::Select<outbox::Entity> {
+    of_user(user_id).filter(outbox::Column::SentAt.is_null())
+}
+
+fn row_of(
+    user_id: UserId,
+    run_id: Option<RunId>,
+    content: &EmailContent,
+) -> Result<outbox::Model, StoreError> {
+    let (id, created_at) = new_id();
+    Ok(outbox::Model {
+        id,
+        user_id: user_id.0,
+        run_id: run_id.map(|run| run.0),
+        content: rows::json_text(content)?,
+        created_at: created_at.as_millis(),
+        sent_at: None,
+        failure: None,
+    })
+}
+
 fn listed(row: outbox::Model) -> Result<OutboxEmail, StoreError> {
     Ok(OutboxEmail {
         id: row.id.into(),
         created_at: rows::time(row.created_at),
         run_id: row.run_id.map(RunId::from),
+        sent_at: row.sent_at.map(rows::time),
+        failure: row.failure,
         content: serde_json::from_str(&row.content)
             .map_err(|error| StoreError::Unreadable(error.to_string()))?,
     })

@@ -64,6 +64,11 @@ fn limits_table(instance: Instance) -> AnyView {
             format!("{} s", limits.warm_seconds),
             "--warm-seconds",
         ),
+        (
+            "Addresses for an account’s mail in an hour",
+            limits.emails_per_hour.to_string(),
+            "",
+        ),
     ];
     let rows = rows.map(|(what, value, flag)| {
         view! {

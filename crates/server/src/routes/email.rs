@@ -40,7 +40,7 @@ async fn send_email(
     Ok(Json(state.mailer.send(&user, &new).await?))
 }
 
-/// The caller's messages that could not be sent for want of a relay, newest first.
+/// The caller's messages that could not be sent, for want of a relay or because it did not take them, newest first.
 #[utoipa::path(get, path = "/v1/me/outbox", tag = "me", params(PageQuery),
     responses((status = 200, description = "A page of messages", body = Page<OutboxEmail>), ApiError))]
 async fn list_outbox(

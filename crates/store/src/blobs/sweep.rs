@@ -77,7 +77,10 @@ impl Store {
             }
             outbox::FOLDER => {
                 use entity::outbox::{Column, Entity};
-                let rows = Entity::find().select_only().column(Column::Id);
+                let rows = Entity::find()
+                    .select_only()
+                    .column(Column::Id)
+                    .filter(Column::SentAt.is_null());
                 rows.into_tuple().all(&self.vals().readers).await?
             }
             user => {

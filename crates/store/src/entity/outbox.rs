@@ -1,4 +1,4 @@
-//! Messages that were to be sent where there is nothing to send them by; their bytes are in the object store.
+//! Messages that were sent, and those that were to be and could not; the bytes of the latter are in the object store.
 
 use sea_orm::entity::prelude::*;
 
@@ -12,6 +12,10 @@ pub struct Model {
     /// JSON.
     pub content: String,
     pub created_at: i64,
+    /// When it left by a relay; it waits without.
+    pub sent_at: Option<i64>,
+    /// Why it could not be sent; there was nothing to send it by without.
+    pub failure: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]

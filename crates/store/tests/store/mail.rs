@@ -87,7 +87,7 @@ async fn an_outbox_is_newest_first_and_knows_the_runs(store: TestStore) {
     for (subject, run) in [("one", Some(run)), ("two", None), ("three", Some(run))] {
         let message = format!("Subject: {subject}").into_bytes();
         store
-            .keep_email(ada, run, &content(subject), message)
+            .keep_email(ada, run, &content(subject), message, None)
             .await
             .expect("kept");
     }
@@ -115,4 +115,51 @@ async fn an_outbox_is_newest_first_and_knows_the_runs(store: TestStore) {
         Err(StoreError::NotFound(_))
     ));
     assert_eq!(store.sweep_blobs().await.expect("a sweep"), 0);
+}
+
+both!(what_was_sent_is_known_by_its_run_and_waits_in_no_outbox);
+async fn what_was_sent_is_known_by_its_run_and_waits_in_no_outbox(store: TestStore) {
+    let ada = store.user("ada").await.id;
+    let run = RunId(Uuid::now_v7());
+    store
+        .note_sent_email(ada, Some(run), &content("sent"))
+        .await
+        .expect("noted");
+    store
+        .keep_email(
+            ada,
+            Some(run),
+            &content("late"),
+            b"late".to_vec(),
+            Some("connection refused"),
+        )
+        .await
+        .expect("kept");
+    let of_run = store.list_emails_of_run(ada, run).await.expect("a list");
+    let told: Vec<_> = of_run
+        .iter()
+        .map(|email| {
+            (
+                email.content.subject.as_str(),
+                email.sent_at.is_some(),
+                email.failure.as_deref(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [("sent", true, None), ("late", false, Some("connection refused"))]
+    );
+    let outbox = store
+        .list_outbox(ada, PageQuery { offset: 0, limit: 9 })
+        .await
+        .expect("a page");
+    assert_eq!(outbox.items, of_run[1..]);
+    for gone in [
+        store.get_email(ada, of_run[0].id).await.map(drop),
+        store.delete_email(ada, of_run[0].id).await,
+    ] {
+        assert!(matches!(gone, Err(StoreError::NotFound(_))));
+    }
+    assert_eq!(store.list_emails_of_run(ada, run).await.expect("a list").len(), 2);
 }
