@@ -33,6 +33,8 @@ let ada;
 let guest;
 /** @type {string} */
 let run;
+/** @type {string} */
+let later;
 
 before(async () => {
   server = await Server.start();
@@ -46,6 +48,7 @@ before(async () => {
   run = new URL((await more.getAttribute("href")) ?? "", server.url).pathname;
   await work.write(LOUD.replace("40", "50"), "Code of loud");
   await work.run("Save and run", /^Done after/);
+  later = new URL((await more.getAttribute("href")) ?? "", server.url).pathname;
   await work.goTo("Settings");
   await ada.page.getByLabel("Privacy").selectOption("public");
   await ada.page.getByRole("button", { name: "Save settings" }).click();
@@ -105,6 +108,10 @@ describe("for the owner", () => {
     test(path, () => inspect(ada, path, heading));
   }
   test("a run", () => inspect(ada, run, /^ok Done after|^Done after/));
+  test("two runs side by side", () => {
+    assert.notEqual(later, run);
+    return inspect(ada, `${later}?beside=${run.split("/").at(-1)}`, /^ok Done after|^Done after/);
+  });
 });
 
 describe("for a visitor", () => {
