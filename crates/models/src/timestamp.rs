@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
-use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339, macros::format_description};
+use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
 use utoipa::ToSchema;
 
 /// A point in time, in milliseconds since 1970-01-01T00:00:00Z; RFC 3339 in UTC with milliseconds on the wire
@@ -38,13 +38,25 @@ impl Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let format =
-            format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
-        let text = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
-            .map_err(|_| fmt::Error)?
-            .format(format)
+        let time = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
             .map_err(|_| fmt::Error)?;
-        f.write_str(&text)
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        // Every line that is recorded has its time: a description of the form, read each time, took a fifth of that work.
+        let mut put = |last: usize, digits: usize, mut number: u32| {
+            for digit in text[..=last].iter_mut().rev().take(digits) {
+                *digit = b'0' + (number % 10) as u8;
+                number /= 10;
+            }
+        };
+        put(3, 4, time.year().unsigned_abs());
+        put(6, 2, u8::from(time.month()).into());
+        put(9, 2, time.day().into());
+        put(12, 2, time.hour().into());
+        put(15, 2, time.minute().into());
+        put(18, 2, time.second().into());
+        put(22, 3, time.millisecond().into());
+        let text = std::str::from_utf8(&text).map_err(|_| fmt::Error)?;
+        f.write_str(text)
     }
 }
 
