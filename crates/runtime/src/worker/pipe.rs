@@ -1,6 +1,7 @@
 //! The reading end of a pipe that a worker writes to.
 
 use std::{
+    cell::Cell,
     io,
     os::fd::OwnedFd,
     sync::{Mutex, PoisonError},
@@ -21,23 +22,26 @@ const READS_AT_ONCE: usize = 32;
 
 /// How much a pipe holds; the kernel makes room as it is used.
 const CAPACITY: i32 = 256 << 10;
-/// In each such time a pipe is read as soon as there is something only so many times, then once more at its end: to
-/// wake up for every line of a val that prints without a pause would cost its neighbours more than the lines do.
+/// A pipe that has something to read more often than [`AT_ONCE`] in this time is read once in it, until it is found
+/// empty: to wake up for every line of a val that prints without a pause would cost its neighbours more than the lines.
 const BREATH: Duration = Duration::from_millis(10);
 const AT_ONCE: u32 = 8;
 
 /// A pipe, and what of its last line has come so far.
 pub(crate) struct Pipe {
-    receiver: Receiver,
+    fd: OwnedFd,
     partial: Mutex<Vec<u8>>,
     /// A line that is longer is given in pieces, or refused, as the reader decides.
     longest_line: usize,
-    pace: Mutex<Pace>,
+    watch: tokio::sync::Mutex<Watch>,
 }
 
-/// When a pipe was read of late.
-struct Pace {
+/// How a pipe is known to have something to read.
+struct Watch {
+    /// The system tells; none while it would tell too often.
+    news: Option<Receiver>,
     since: Instant,
+    /// How often the pipe was read since then.
     reads: u32,
 }
 
@@ -58,44 +62,60 @@ impl Pipe {
         // Where the system allows no more, a val that prints much waits more often.
         let _ = fcntl(&fd, FcntlArg::F_SETPIPE_SZ(CAPACITY));
         Ok(Self {
-            receiver: Receiver::from_owned_fd(fd)?,
-            partial: Mutex::default(),
-            longest_line,
-            pace: Mutex::new(Pace {
+            watch: tokio::sync::Mutex::new(Watch {
+                news: Some(watch(&fd)?),
                 since: Instant::now(),
                 reads: 0,
             }),
+            fd,
+            partial: Mutex::default(),
+            longest_line,
         })
     }
 
-    /// Waits until there is something to read, and reads it.
+    /// Waits until there is something to read, and reads it. For one caller at a time.
     pub(crate) async fn next(&self, on_line: impl FnMut(&[u8])) -> Pumped {
-        if self.receiver.readable().await.is_err() {
+        let mut guard = self.watch.lock().await;
+        let state = &mut *guard;
+        let Some(news) = &state.news else {
+            sleep_until(state.since + BREATH).await;
+            state.since = Instant::now();
+            let found = Cell::new(false);
+            let pumped = self.read_lines(on_line, |bytes| {
+                let count = self.read(bytes)?;
+                found.set(true);
+                Ok(count)
+            });
+            if !found.get() {
+                // Without the system's help it goes on as it is.
+                state.news = watch(&self.fd).ok();
+                state.reads = 0;
+            }
+            return pumped;
+        };
+        if news.readable().await.is_err() {
             return Pumped::Closed;
         }
-        if let Some(until) = self.breath() {
-            sleep_until(until).await;
-        }
         // Reading so forgets that there was something when there is no more.
-        self.read_lines(on_line, |bytes| self.receiver.try_read(bytes))
+        let pumped = self.read_lines(on_line, |bytes| news.try_read(bytes));
+        let now = Instant::now();
+        if now >= state.since + BREATH {
+            (state.since, state.reads) = (now, 0);
+        }
+        state.reads += 1;
+        if state.reads > AT_ONCE {
+            state.news = None;
+        }
+        pumped
     }
 
-    /// Until when to wait before the next read, if it is to wait.
-    fn breath(&self) -> Option<Instant> {
-        let now = Instant::now();
-        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        if now >= pace.since + BREATH {
-            *pace = Pace { since: now, reads: 0 };
-        }
-        pace.reads = pace.reads.saturating_add(1);
-        (pace.reads > AT_ONCE).then_some(pace.since + BREATH)
+    fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        Ok(read(&self.fd, bytes)?)
     }
 
     /// Reads what is there now, whether it is known yet or not; a last line without its end is kept for later.
     pub(crate) fn pump(&self, on_line: impl FnMut(&[u8])) -> Pumped {
-        self.read_lines(on_line, |bytes| {
-            read(&self.receiver, bytes).map_err(io::Error::from)
-        })
+        self.read_lines(on_line, |bytes| self.read(bytes))
     }
 
     fn read_lines(
@@ -151,4 +171,8 @@ impl Pipe {
             on_line(&rest);
         }
     }
+}
+
+fn watch(fd: &OwnedFd) -> io::Result<Receiver> {
+    Receiver::from_owned_fd(fd.try_clone()?)
 }
