@@ -20,7 +20,7 @@ use oxc_span::{GetSpan, SourceType};
 use oxc_transformer::{JsxRuntime, TransformOptions, Transformer};
 use tokio::sync::Semaphore;
 
-use crate::{Program, ProgramKey};
+use crate::{Program, ProgramKey, ValReference};
 use readdress::Readdress;
 use rewrite::Rewrite;
 pub(crate) use rewrite::{ValImport, import_mark, module_file};
@@ -42,6 +42,8 @@ pub(crate) struct Compiled {
     pub(crate) imports: Vec<ValImport>,
     /// Where each import stands: line and column from 1.
     pub(crate) positions: Vec<(usize, usize)>,
+    /// The vals that it names where it imports at run time.
+    pub(crate) foreseen: Vec<ValReference>,
     /// What it imports from elsewhere, each once and in order.
     pub(crate) remote: Vec<RemoteImport>,
     map: SourceMap<'static>,
@@ -241,6 +243,7 @@ fn compile_source(
     rewrite.visit_program(&mut program);
     let Rewrite {
         imports,
+        foreseen,
         mut remote,
         refused,
         ..
@@ -272,6 +275,7 @@ fn compile_source(
         code,
         imports,
         positions,
+        foreseen,
         remote,
         map,
     })

@@ -1,5 +1,7 @@
 //! The modules of one worker: its program and every val that it imports, as files in its folder.
 
+mod locks;
+
 use std::{
     collections::HashMap,
     fs, io,
@@ -7,7 +9,6 @@ use std::{
     sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
-use futures_util::future::try_join_all;
 use hamlet_models::RunError;
 use url::Url;
 
@@ -17,11 +18,8 @@ use crate::{
         Compiled, Compiler, Form, RemoteImport, Specifier, import_mark, module_file, read_specifier,
         thrown_at,
     },
-    lock::{has_packages, merged},
-    pool::Pool,
     shared::Shared,
     stock::Stock,
-    worker::{Duty, Worker},
 };
 
 /// Vals that one worker may load.
@@ -93,42 +91,6 @@ impl Modules {
         drop(adding);
         modules.lock = modules.locked().await?;
         Ok(modules)
-    }
-
-    /// Locks and fetches what the modules import from elsewhere; gives the lock that a worker needs, if it needs one.
-    async fn locked(&self) -> Result<Option<Arc<str>>, LinkError> {
-        let importing: Vec<(ProgramKey, String, Arc<Compiled>)> = {
-            let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
-            let remote = loaded.iter().filter(|module| !module.compiled.remote.is_empty());
-            remote
-                .map(|module| (module.key.clone(), module.url.clone(), module.compiled.clone()))
-                .collect()
-        };
-        let locked = importing
-            .iter()
-            .map(|(key, _, compiled)| self.stock.locked(&*self.source, key, &compiled.remote));
-        let locked = try_join_all(locked).await;
-        let locked = locked.map_err(|cause| LinkError::Fault(RuntimeError::Modules(cause)))?;
-        for ((_, url, _), locked) in importing.iter().zip(&locked) {
-            if let Some(changed) = locked.missing.iter().find(|missing| missing.changed) {
-                let why = format!(
-                    "{:?} is no longer what it was when this version was saved, and what is there now was never locked: \
-                     save a version to take it",
-                    changed.specifier
-                );
-                return Err(LinkError::Broken(thrown_at("TypeError", &why, url, 1, 1)));
-            }
-        }
-        let locks: Vec<_> = locked.iter().filter_map(|locked| locked.lock.clone()).collect();
-        Ok(merged(&locks).filter(|lock| has_packages(lock)))
-    }
-
-    /// A worker for these modules and what it is to do with them.
-    pub(crate) async fn worker(&self, pool: &Arc<Pool>, duty: Duty) -> Result<Arc<Worker>, RuntimeError> {
-        match &self.lock {
-            Some(lock) => pool.take_locked(lock, duty).await,
-            None => pool.take().await,
-        }
     }
 
     /// Writes the files; gives the address of the program's own.

@@ -48,6 +48,8 @@ pub(crate) struct Rewrite<'a, 'c> {
     hosts: &'c [String],
     /// The vals that it imports, in order.
     pub(crate) imports: Vec<ValImport>,
+    /// The vals that it names where it imports at run time.
+    pub(crate) foreseen: Vec<ValReference>,
     /// What it imports that is not of this instance.
     pub(crate) remote: Vec<RemoteImport>,
     /// The first import that no val may have: where, and why.
@@ -62,6 +64,7 @@ impl<'a, 'c> Rewrite<'a, 'c> {
             url,
             hosts,
             imports: Vec::new(),
+            foreseen: Vec::new(),
             remote: Vec::new(),
             refused: None,
         }
@@ -102,8 +105,14 @@ impl<'a, 'c> Rewrite<'a, 'c> {
             return false;
         };
         let text = literal.value.as_str();
-        let direct =
-            matches!(read_specifier(text, self.url, self.hosts), Specifier::Direct(direct) if direct == text);
+        let direct = match read_specifier(text, self.url, self.hosts) {
+            Specifier::Direct(direct) => direct == text,
+            Specifier::Val(reference) => {
+                self.foreseen.push(reference);
+                false
+            }
+            Specifier::Refused(_) => false,
+        };
         if direct {
             let kind = import
                 .options

@@ -139,6 +139,8 @@ async fn a_version_keeps_what_its_imports_were_when_it_was_saved() {
     let imports_both = "import old from 'https://esm.town/v/ada/old'; import own from 'npm:answer@^1.1';
         export default () => [old(), own];";
     ada.create("both", imports_both).await;
+    let foreseen = "export default async () => (await import('https://esm.town/v/ada/old')).default();";
+    ada.create("foreseen", foreseen).await;
     let (before, after) = (json!(["1.0.0", "1.0.0"]), json!(["1.1.0", "1.1.0"]));
     let see = async |ada: &Instance| {
         assert_eq!(
@@ -153,6 +155,8 @@ async fn a_version_keeps_what_its_imports_were_when_it_was_saved() {
             json!([before, after]),
             "each goes by its own"
         );
+        let named = ada.call("foreseen").await;
+        assert_eq!(named, before, "also where it is imported at run time");
     };
     see(&ada).await;
 
