@@ -78,10 +78,13 @@ async fn the_editor_takes_over_what_was_typed_before_it_came() {
     tick().await;
     assert!(query(&root, "textarea").is_none());
     assert_eq!(find(&root, ".cm-content").inner_text(), "typed early");
-    assert_eq!(
-        find(&root, ".cm-content").get_attribute("aria-label").as_deref(),
-        Some("Code")
-    );
+    for (name, value) in [("aria-label", "Code"), ("tabindex", "0")] {
+        assert_eq!(
+            find(&root, ".cm-content").get_attribute(name).as_deref(),
+            Some(value),
+            "{name}"
+        );
+    }
     let focused = document().active_element().expect("focus");
     assert!(
         focused.class_list().contains("cm-content"),
