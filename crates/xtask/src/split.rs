@@ -19,6 +19,9 @@ use crate::project::{self, Project};
 /// What the files of the app are named after.
 const STEM: &str = "hamlet-app";
 
+/// Files of shared code below this size, in bytes, are in the script: a request of its own would take longer than they do.
+const SMALL: usize = 4096;
+
 /// Which addresses begin with which part, as regular expressions of JavaScript; the first that matches counts. It only
 /// decides what is fetched ahead: the routes of src/app.rs say what is shown.
 const AHEAD: [(&str, &str); 4] = [
@@ -68,28 +71,59 @@ pub(crate) fn split(project: &Project) -> Result<()> {
     bindgen.args(["--keep-lld-exports", "--out-dir"]);
     project::run(bindgen.arg(&work).arg(&first))?;
     fs::remove_file(&first)?;
+
+    let loader = work.join(loader);
+    let mut loading = fs::read_to_string(&loader)?;
+    let mut modules = BTreeMap::new();
+    for entry in fs::read_dir(&work)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let Some(stem) = name.strip_suffix(".wasm") else {
+            continue;
+        };
+        let module = without_custom_sections(&fs::read(work.join(&name))?)?;
+        if stem.starts_with("chunk_") && module.len() < SMALL {
+            loading = embedded(&loading, stem)?;
+            fs::write(work.join(&name), module)?;
+        } else {
+            modules.insert(name, module);
+        }
+    }
+    fs::write(&loader, loading)?;
+
     let script = work.join("script.js");
     let mut esbuild = project.command("editor/node_modules/.bin/esbuild");
     esbuild.args(["--bundle", "--minify", "--format=esm", "--log-level=warning"]);
+    esbuild.arg("--loader:.wasm=binary");
     // The joined script names the loader once for each function that it takes from there.
     esbuild.arg("--log-override:duplicate-object-key=silent");
     esbuild.arg(format!("--outfile={}", script.display()));
     project::run(esbuild.arg(work.join(&glue)))?;
-
-    let mut modules = BTreeMap::new();
-    for entry in fs::read_dir(&work)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".wasm") {
-            let module = fs::read(work.join(&name))?;
-            modules.insert(name, without_custom_sections(&module)?);
-        }
-    }
     let dist = project.root.join("dist");
     let built = Built {
         script: fs::read_to_string(script)?,
         modules,
     };
-    built.replace_whole_app(&dist, &parts.prefetch_map.into_iter().collect())
+    let mut parts: BTreeMap<String, Vec<String>> = parts.prefetch_map.into_iter().collect();
+    for files in parts.values_mut() {
+        files.retain(|file| built.modules.contains_key(&format!("{file}.wasm")));
+    }
+    built.replace_whole_app(&dist, &parts)
+}
+
+/// The script that loads files, with this one inside.
+fn embedded(loading: &str, stem: &str) -> Result<String> {
+    let fetched = format!(
+        "const src = fetch(new URL(\"./{stem}.wasm\", import.meta.url));\n    src.catch(() => {{}});\n    \
+         return async (imports) => (WebAssembly.instantiateStreaming(src, imports));"
+    );
+    if !loading.contains(&fetched) {
+        bail!("the script does not fetch {stem} as expected:\n{fetched}");
+    }
+    let inside = format!("return async (imports) => WebAssembly.instantiate({stem}, imports);");
+    Ok(format!(
+        "import {stem} from \"./{stem}.wasm\";\n{}",
+        loading.replace(&fetched, &inside)
+    ))
 }
 
 /// Names and what else tools tell each other: half of a part, and nothing to a browser.
@@ -245,6 +279,29 @@ mod tests {
             assert!(html.contains(name.as_str()), "{name} in {html}");
             assert!(script.contains(name.as_str()), "{name} in {script}");
         }
+    }
+
+    #[test]
+    fn a_small_file_is_in_the_script_that_would_fetch_it() {
+        let load = |stem: &str| {
+            format!(
+                "const __{stem} = makeLoad(() => {{\n    const src = fetch(new URL(\"./{stem}.wasm\", import.meta.url));\n    \
+                 src.catch(() => {{}});\n    \
+                 return async (imports) => (WebAssembly.instantiateStreaming(src, imports));\n}}\n, []);\n"
+            )
+        };
+        let loading = load("chunk_1") + &load("chunk_2");
+        let script = embedded(&loading, "chunk_2").expect("a script");
+        assert!(
+            script.starts_with("import chunk_2 from \"./chunk_2.wasm\";\n"),
+            "{script}"
+        );
+        assert!(
+            script.contains("instantiate(chunk_2, imports)") && !script.contains("URL(\"./chunk_2"),
+            "{script}"
+        );
+        assert!(script.contains(&load("chunk_1")), "others are fetched: {script}");
+        assert!(embedded(&script, "chunk_2").is_err(), "it would be there twice");
     }
 
     #[test]
