@@ -30,7 +30,8 @@ function setEnvironment(variables: [string, string][]) {
 /** Requests to the instance itself go through a socket of this worker; the network would refuse a private address. */
 function reachInstance(origin: string, path: string) {
   const native = globalThis.fetch;
-  const client = Deno.createHttpClient({ proxy: { transport: "unix", path } });
+  const { createHttpClient } = Deno;
+  let client: Deno.HttpClient | undefined;
   globalThis.fetch = function fetch(input: any, init?: any) {
     const address = addressOf(input);
     if (address === undefined || !startsWith(address, origin)) return native(input, init);
@@ -38,6 +39,7 @@ function reachInstance(origin: string, path: string) {
     if (after !== undefined && after !== "/" && after !== "?" && after !== "#") return native(input, init);
     // Deno would refuse the instance's own address before it looks at the client; the host puts it back.
     const away = `http://instance.invalid${slice(address, origin.length)}`;
+    client ??= createHttpClient({ proxy: { transport: "unix", path } });
     const { NativeRequest, requestUrl } = loadWeb();
     const request = isReadBy(requestUrl, input) ? new NativeRequest(away, input as Request) : away;
     return native(request, { ...init, client });
