@@ -39,15 +39,45 @@ pub enum Given {
 
 /// A request to an HTTP val; its method and address are in the run's record.
 pub struct GivenRequest {
-    headers: HeaderMap,
+    headers: Headers,
     /// None where there is no body.
     body: Option<BodyCopy>,
+}
+
+/// The headers of a request, copied: their own values would keep the connection from using its buffer again.
+struct Headers {
+    /// Each name, and where its value ends.
+    names: Vec<(HeaderName, usize)>,
+    values: Vec<u8>,
+}
+
+impl Headers {
+    fn of(headers: &HeaderMap) -> Self {
+        let mut copied = Self {
+            names: Vec::with_capacity(headers.len()),
+            values: Vec::with_capacity(headers.values().map(|value| value.len()).sum()),
+        };
+        for (name, value) in headers {
+            copied.values.extend_from_slice(value.as_bytes());
+            copied.names.push((name.clone(), copied.values.len()));
+        }
+        copied
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&HeaderName, &[u8])> {
+        let mut from = 0;
+        self.names.iter().map(move |(name, end)| {
+            let value = self.values.get(from..*end).unwrap_or_default();
+            from = *end;
+            (name, value)
+        })
+    }
 }
 
 impl GivenRequest {
     /// Notes a request, and of its body the first bytes as they pass: the request to send in its place is answered.
     pub fn note(request: http::Request<Body>, most_bytes: usize) -> (Self, http::Request<Body>) {
-        let headers = request.headers().clone();
+        let headers = Headers::of(request.headers());
         let (head, body) = request.into_parts();
         let (copy, body) = BodyCopy::of(body, most_bytes);
         (
@@ -59,7 +89,7 @@ impl GivenRequest {
     fn keep(&self, asked: &RunRequest) -> KeptInput {
         let (body, size, mut is_cut) = self.body.as_ref().map(BodyCopy::so_far).unwrap_or_default();
         let headers = self.headers.iter().map(|(name, value)| {
-            let text = String::from_utf8_lossy(value.as_bytes());
+            let text = String::from_utf8_lossy(value);
             let kept = !is_credential(name) && !text.contains(TOKEN_PREFIX);
             is_cut |= kept && matches!(text, std::borrow::Cow::Owned(_));
             (name.as_str().to_owned(), kept.then(|| text.into_owned()))
