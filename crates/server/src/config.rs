@@ -38,7 +38,7 @@ settings! {
     /// Folder for everything that is kept [default: ./hamlet-data]
     #[arg(value_name = "FOLDER")]
     data_dir: PathBuf, "HAMLET_DATA_DIR";
-    /// PostgreSQL to keep the data in (postgres://…) instead of files in the data folder
+    /// PostgreSQL to keep the data in (postgres://…, with TLS by ?sslmode=verify-full) instead of files in the data folder
     #[arg(value_name = "URL", hide_env_values = true)]
     database_url: String, "HAMLET_DATABASE_URL";
     /// Bucket to keep the bytes of blobs and mail in (s3://bucket/folder) instead of files in the data folder; the variables
