@@ -51,17 +51,25 @@ pub fn Visitor() -> AnyView {
             </section>
             {example}
         </div>
+        {loaded_part(vals, skeleton, public_vals)}
+    }
+    .into_any()
+}
+
+/// With its heading, which would move if it were there before it is known how much of an example stands above it.
+fn public_vals(vals: Page<ExtendedVal>) -> AnyView {
+    view! {
         <section aria-labelledby="public-vals">
             <header class="section-heading">
                 <h2 id="public-vals">"Public vals"</h2>
             </header>
-            {loaded_part(vals, skeleton, public_vals)}
+            {val_list(vals)}
         </section>
     }
     .into_any()
 }
 
-fn public_vals(vals: Page<ExtendedVal>) -> AnyView {
+fn val_list(vals: Page<ExtendedVal>) -> AnyView {
     if vals.data.is_empty() {
         return view! {
             <EmptyState title="No public vals yet">
