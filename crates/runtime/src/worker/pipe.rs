@@ -8,10 +8,7 @@ use std::{
     time::Duration,
 };
 
-use nix::{
-    fcntl::{FcntlArg, fcntl},
-    unistd::read,
-};
+use nix::unistd::read;
 use tokio::{
     net::unix::pipe::Receiver,
     time::{Instant, sleep_until},
@@ -20,10 +17,9 @@ use tokio::{
 /// Read at most so many times before others get their turn.
 const READS_AT_ONCE: usize = 32;
 
-/// How much a pipe holds; the kernel makes room as it is used.
-const CAPACITY: i32 = 256 << 10;
 /// A pipe that has something to read more often than [`AT_ONCE`] in this time is read once in it, until it is found
 /// empty: to wake up for every line of a val that prints without a pause would cost its neighbours more than the lines.
+/// What the pipe holds, and no more, is taken each time; then the val waits, and its neighbours have the machine.
 const BREATH: Duration = Duration::from_millis(10);
 const AT_ONCE: u32 = 8;
 
@@ -59,8 +55,6 @@ pub(crate) enum Pumped {
 impl Pipe {
     /// Takes the reading end.
     pub(crate) fn new(fd: OwnedFd, longest_line: usize) -> io::Result<Self> {
-        // Where the system allows no more, a val that prints much waits more often.
-        let _ = fcntl(&fd, FcntlArg::F_SETPIPE_SZ(CAPACITY));
         Ok(Self {
             watch: tokio::sync::Mutex::new(Watch {
                 news: Some(watch(&fd)?),
