@@ -205,6 +205,8 @@ fn left_behind(host: &Host) -> Vec<String> {
 async fn a_flood_of_raw_output_is_cut_beside_a_neighbour_that_goes_on() {
     let limits = Limits {
         log_kb: 10,
+        // A val that waits for its output to be taken uses little of the other.
+        wall_seconds: 5,
         cpu_seconds: 1,
         ..LIMITS
     };
