@@ -16,6 +16,10 @@ use tokio::{
 
 /// Read at most so many times before others get their turn.
 const READS_AT_ONCE: usize = 32;
+/// What is read at a time: most often there is nothing, or little.
+const READ_BYTES: usize = 16 << 10;
+/// What a pipe holds.
+const PIPE_BYTES: usize = 64 << 10;
 
 /// A pipe that has something to read more often than [`AT_ONCE`] in this time is read once in it, until it is found
 /// empty: to wake up for every line of a val that prints without a pause would cost its neighbours more than the lines.
@@ -75,10 +79,14 @@ impl Pipe {
             sleep_until(state.since + BREATH).await;
             state.since = Instant::now();
             let found = Cell::new(false);
-            let pumped = self.read_lines(on_line, |bytes| {
-                let count = self.read(bytes)?;
-                found.set(true);
-                Ok(count)
+            let pumped = self.read_lines(&mut [0; PIPE_BYTES], on_line, |bytes| {
+                // Once: the val is writing again already.
+                if found.replace(true) {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+                let count = self.read(bytes);
+                found.set(count.is_ok());
+                count
             });
             if !found.get() {
                 // Without the system's help it goes on as it is.
@@ -91,7 +99,7 @@ impl Pipe {
             return Pumped::Closed;
         }
         // Reading so forgets that there was something when there is no more.
-        let pumped = self.read_lines(on_line, |bytes| news.try_read(bytes));
+        let pumped = self.read_lines(&mut [0; READ_BYTES], on_line, |bytes| news.try_read(bytes));
         let now = Instant::now();
         if now >= state.since + BREATH {
             (state.since, state.reads) = (now, 0);
@@ -109,18 +117,18 @@ impl Pipe {
 
     /// Reads what is there now, whether it is known yet or not; a last line without its end is kept for later.
     pub(crate) fn pump(&self, on_line: impl FnMut(&[u8])) -> Pumped {
-        self.read_lines(on_line, |bytes| self.read(bytes))
+        self.read_lines(&mut [0; READ_BYTES], on_line, |bytes| self.read(bytes))
     }
 
     fn read_lines(
         &self,
+        bytes: &mut [u8],
         mut on_line: impl FnMut(&[u8]),
         read: impl Fn(&mut [u8]) -> io::Result<usize>,
     ) -> Pumped {
         let mut partial = self.partial.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut bytes = [0; 16 << 10];
         for _ in 0..READS_AT_ONCE {
-            match read(&mut bytes) {
+            match read(bytes) {
                 Ok(0) => {
                     if !partial.is_empty() {
                         on_line(&std::mem::take(&mut *partial));
