@@ -1,10 +1,9 @@
 // An HTTP val: it answers at an address of its own, and from the form on its page; each request is a run.
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import { after, before, test } from "node:test";
-import { launch, Visitor } from "./support/browser.mjs";
-import { Server } from "./support/server.mjs";
-import { signIn, Workspace } from "./support/workspace.mjs";
+import { test } from "node:test";
+import { Visitor } from "./support/browser.mjs";
+import { setUpSignedIn } from "./support/setup.mjs";
 
 const CODE = `export default async function (request: Request): Promise<Response> {
   const url = new URL(request.url);
@@ -14,27 +13,7 @@ const CODE = `export default async function (request: Request): Promise<Response
 }
 `;
 
-/** @type {Server} */
-let server;
-/** @type {import("playwright-core").Browser} */
-let browser;
-/** @type {Visitor} */
-let ada;
-/** @type {Workspace} */
-let work;
-
-before(async () => {
-  server = await Server.start();
-  browser = await launch();
-  ada = await Visitor.arrive(browser, server.url);
-  work = new Workspace(ada);
-  await signIn(ada, server.link);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, browser, ada, work } = await setUpSignedIn();
 
 test("a request from the form is answered and shown", async () => {
   await work.create({ name: "mirror", starter: "Page or API", code: CODE });

@@ -1,8 +1,8 @@
 // One person's way through the app: sign in, write, save, run, see logs, edit, compare, restore, delete.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { launch, Visitor } from "./support/browser.mjs";
-import { Server } from "./support/server.mjs";
+import { test } from "node:test";
+import { Visitor } from "./support/browser.mjs";
+import { setUp } from "./support/setup.mjs";
 import { signIn, Workspace } from "./support/workspace.mjs";
 
 const LABEL = "Code of counter";
@@ -10,26 +10,8 @@ const FIRST = 'console.log("counting to", 3);\nexport default [1, 2, 3];\n';
 const SECOND = 'console.warn("counting on");\nexport default [1, 2, 3, 4];\n';
 const BROKEN = 'const numbers = [1, 2];\n\nthrow new RangeError("no more numbers");\n';
 
-/** @type {Server} */
-let server;
-/** @type {import("playwright-core").Browser} */
-let browser;
-/** @type {Visitor} */
-let ada;
-/** @type {Workspace} */
-let work;
-
-before(async () => {
-  server = await Server.start();
-  browser = await launch();
-  ada = await Visitor.arrive(browser, server.url);
-  work = new Workspace(ada);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, browser, visitor: ada } = await setUp();
+const work = new Workspace(ada);
 
 test("the link that the server printed signs in, once", async () => {
   await signIn(ada, server.link);

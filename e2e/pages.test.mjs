@@ -1,10 +1,9 @@
 // Every page, for its owner and for a visitor: it survives a reload, has no accessibility fault in light and in dark,
 // fits a small phone, and prints no error.
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { launch, Visitor } from "./support/browser.mjs";
-import { Server } from "./support/server.mjs";
-import { signIn, Workspace } from "./support/workspace.mjs";
+import { before, describe, test } from "node:test";
+import { Visitor } from "./support/browser.mjs";
+import { setUpSignedIn } from "./support/setup.mjs";
 
 const LOUD =
   `for (let line = 0; line < 40; line++) console.log("line", line, { nested: { list: [line, "text"] } });
@@ -23,25 +22,14 @@ const MESSAGE = {
 /** How far what is shown may move by itself while a page loads, as browsers measure it. */
 const MOST_SHIFT = 0.02;
 
-/** @type {Server} */
-let server;
-/** @type {import("playwright-core").Browser} */
-let browser;
-/** @type {Visitor} */
-let ada;
-/** @type {Visitor} */
-let guest;
+const { server, browser, ada, work } = await setUpSignedIn();
+const guest = await Visitor.arrive(browser, server.url);
 /** @type {string} */
 let run;
 /** @type {string} */
 let later;
 
 before(async () => {
-  server = await Server.start();
-  browser = await launch();
-  ada = await Visitor.arrive(browser, server.url);
-  await signIn(ada, server.link);
-  const work = new Workspace(ada);
   await work.create({ name: "loud", starter: "Script", code: LOUD });
   await work.run("Run", /^Done after/);
   const more = ada.page.getByRole("link", { name: "All about this run" });
@@ -58,12 +46,6 @@ before(async () => {
     const sent = await fetch("/v1/email", { method: "POST", headers, body: JSON.stringify(message) });
     if (!sent.ok) throw new Error(await sent.text());
   }, MESSAGE);
-  guest = await Visitor.arrive(browser, server.url);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
 });
 
 /** A page, and a heading that only this page has. @type {[path: string, heading: RegExp | string][]} */

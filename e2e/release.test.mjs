@@ -1,36 +1,23 @@
 // What is served is the release build: hashed, compressed, within its budget, under a strict policy; and the server
 // ends cleanly.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { launch, Visitor } from "./support/browser.mjs";
-import { Server } from "./support/server.mjs";
+import { before, test } from "node:test";
+import { Visitor } from "./support/browser.mjs";
+import { setUp } from "./support/setup.mjs";
 import { signIn, Workspace } from "./support/workspace.mjs";
 
 /** The first load of a val's page, without the editor. */
 const MOST_BYTES = { all: 330_000, wasm: 250_000 };
 
-/** @type {Server} */
-let server;
-/** @type {import("playwright-core").Browser} */
-let browser;
-/** @type {Visitor} */
-let guest;
+const { server, browser, visitor: guest } = await setUp();
 /** @type {import("playwright-core").Response[]} */
 const responses = [];
 
 before(async () => {
-  server = await Server.start();
-  browser = await launch();
-  guest = await Visitor.arrive(browser, server.url);
   guest.page.on("response", (response) => responses.push(response));
   await guest.open("/v/ada/maze");
   // The colours are the last to come.
   await guest.page.waitForFunction(() => CSS.highlights.has("code-keyword"));
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
 });
 
 /** The files of the app that were loaded. */

@@ -1,10 +1,8 @@
 // Running again with the same input: what a run was given is shown, sent again, and the two outcomes stand side by side.
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import { after, before, test } from "node:test";
-import { launch, Visitor } from "./support/browser.mjs";
-import { Server } from "./support/server.mjs";
-import { signIn, Workspace } from "./support/workspace.mjs";
+import { test } from "node:test";
+import { setUpSignedIn } from "./support/setup.mjs";
 
 const PAGE = `export default async function (request: Request): Promise<Response> {
   console.log(request.method, request.headers.get("x-word"), request.headers.has("authorization"));
@@ -16,27 +14,7 @@ const INBOX = `export default function (email: { from: string; subject?: string;
 }
 `;
 
-/** @type {Server} */
-let server;
-/** @type {import("playwright-core").Browser} */
-let browser;
-/** @type {Visitor} */
-let ada;
-/** @type {Workspace} */
-let work;
-
-before(async () => {
-  server = await Server.start();
-  browser = await launch();
-  ada = await Visitor.arrive(browser, server.url);
-  work = new Workspace(ada);
-  await signIn(ada, server.link);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, ada, work } = await setUpSignedIn();
 
 test("a request that came from outside is sent again with its headers and its body", async () => {
   await work.create({ name: "mirror", starter: "Page or API", code: PAGE });
