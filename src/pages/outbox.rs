@@ -1,6 +1,6 @@
 //! The outbox: mail that was to be sent, and is kept since there was no relay that took it.
 
-use hamlet_models::{EmailContent, EmailFile, OutboxEmail, Page, PageQuery};
+use hamlet_models::{EmailContent, EmailFile, OutboxEmail, Page, PageQuery, Timestamp};
 use leptos::prelude::*;
 
 use crate::{
@@ -56,7 +56,7 @@ pub fn OutboxPage() -> AnyView {
     view! {
         <PageHeading title="Outbox" />
         <p class="outbox__words">
-            "Mail that your vals send goes out by this server’s relay. While it has none, or that does not take it, their mail is kept here."
+            "Mail that your vals send goes out by this server’s relay. What that does not take is kept here and tried again for three days; without a relay, all of it is kept here."
         </p>
         {list}
         <ConfirmDelete doomed=deleting verb="Delete message" on_deleted=move |()| messages.refetch()>
@@ -120,7 +120,7 @@ fn message_row(message: OutboxEmail, deleting: RwSignal<Option<Doomed>>) -> AnyV
                     <span class="outbox__to">"to " {to}</span>
                     <span class="outbox__time"><RelativeTime at /></span>
                 </summary>
-                {message_content(content, at, message.failure)}
+                {message_content(content, at, message.failure, message.next_attempt_at)}
                 <div class="outbox__actions">
                     {run}
                     {download}
@@ -144,7 +144,12 @@ fn subject_of(content: &EmailContent) -> String {
     }
 }
 
-fn message_content(content: EmailContent, at: i64, failure: Option<String>) -> AnyView {
+fn message_content(
+    content: EmailContent,
+    at: i64,
+    failure: Option<String>,
+    next_attempt_at: Option<Timestamp>,
+) -> AnyView {
     let fact = |name: &'static str, value: String| {
         view! {
             <div class="facts__fact">
@@ -163,6 +168,9 @@ fn message_content(content: EmailContent, at: i64, failure: Option<String>) -> A
     facts.push(fact("At", exact(at)));
     if let Some(failure) = failure {
         facts.push(fact("Not sent", failure));
+    }
+    if let Some(next) = next_attempt_at {
+        facts.push(fact("Next try", exact(next.as_millis())));
     }
     if !content.attachments.is_empty() {
         let file =

@@ -18,6 +18,7 @@ fn message(number: u32, subject: &str) -> OutboxEmail {
         run_id: Some(id::<RunId>(7)),
         sent_at: None,
         failure: None,
+        next_attempt_at: None,
         content: EmailContent {
             from: "ada@vals.example".into(),
             to: vec!["grace@example.com".into()],
@@ -41,6 +42,7 @@ async fn what_could_not_be_sent_is_there_to_read() {
     server.on("GET /v1/session", 200, &me());
     let late = OutboxEmail {
         failure: Some("connection refused".into()),
+        next_attempt_at: Some(ago(-60)),
         ..message(1, "Weather")
     };
     server.on(OUTBOX, 200, &page(vec![late, message(2, " ")]));
@@ -53,6 +55,7 @@ async fn what_could_not_be_sent_is_there_to_read() {
         "ada@vals.example",
         "quiet@example.com",
         "connection refused",
+        "Next try",
         "map.png (image/png, 2.0 kB)",
     ] {
         assert!(has_text(&root, text), "no {text}");

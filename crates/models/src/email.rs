@@ -113,6 +113,9 @@ pub struct OutboxEmail {
     /// Why the relay did not take it; `null` when it did, or when this instance has none.
     #[serde(default)]
     pub failure: Option<String>,
+    /// When it is tried again; `null` when that is not done.
+    #[serde(default)]
+    pub next_attempt_at: Option<Timestamp>,
     /// What it says.
     #[serde(flatten)]
     pub content: EmailContent,

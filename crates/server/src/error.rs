@@ -91,8 +91,8 @@ pub enum ApiError {
         /// When to come back.
         retry_after: Duration,
     },
-    /// A message that the relay did not take for now; trying again would put it into the outbox once more.
-    #[error("the mail server did not take this message, which is kept in the outbox: {0}")]
+    /// A message that the relay did not take for now, and that is tried again: who sends it once more sends it twice.
+    #[error("the mail server did not take this message, which is in the outbox and tried again: {0}")]
     MailNotSent(String),
     /// Our own fault: the cause goes to the log, never to the client.
     #[error("something went wrong on our side; the server's log has the cause")]

@@ -2,6 +2,7 @@
 
 mod allowance;
 mod compose;
+mod courier;
 mod listener;
 mod parse;
 mod postman;
@@ -13,6 +14,7 @@ use hamlet_models::{NewEmail, SentEmail};
 use hamlet_store::Store;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor, transport::smtp::response::Category};
 
+pub use courier::Courier;
 pub use listener::MailListener;
 pub(crate) use parse::input as email_input;
 pub use postman::Postman;
@@ -28,6 +30,8 @@ use allowance::Allowance;
 /// How long the relay may take for an answer.
 const RELAY_TIMEOUT: Duration = Duration::from_secs(20);
 
+type Relay = AsyncSmtpTransport<Tokio1Executor>;
+
 /// Sends mail; a cheap handle.
 #[derive(Clone)]
 pub struct Mailer {
@@ -38,7 +42,7 @@ struct Parts {
     store: Store,
     /// The host of the addresses that mail comes from.
     domain: String,
-    relay: Option<AsyncSmtpTransport<Tokio1Executor>>,
+    relay: Option<Relay>,
     allowance: Allowance,
 }
 
@@ -49,7 +53,7 @@ impl Mailer {
         let relay = match relay {
             // The address may hold a password: what is wrong with it is said without it.
             Some(url) => Some(
-                AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
+                Relay::from_url(url)
                     .ok()
                     .context("the setting mail_relay is no address like smtps://name:password@host")?
                     .timeout(Some(RELAY_TIMEOUT))
@@ -67,7 +71,8 @@ impl Mailer {
         })
     }
 
-    /// Sends a message of this user's, or keeps it in their outbox; what the relay does not take for now is kept there too.
+    /// Sends a message of this user's, or keeps it in their outbox; what the relay does not take for now
+    /// waits there for the [`Courier`].
     pub async fn send(&self, sender: &CurrentUser, new: &NewEmail) -> ApiResult<SentEmail> {
         let Parts {
             store,
@@ -105,7 +110,7 @@ impl Mailer {
                 Err(ApiError::invalid("to", message))
             }
             Err(error) => {
-                tracing::warn!(%error, "the relay could not be used: a message is kept in the outbox");
+                tracing::warn!(%error, "the relay could not be used: a message waits in the outbox");
                 let failure = error.to_string();
                 store
                     .keep_email(user, run, &content, bytes, Some(&failure))

@@ -23,7 +23,7 @@ use crate::{
     auth::RunTokens,
     config::Config,
     error::ApiError,
-    mail::{Mailer, Postman},
+    mail::{Courier, Mailer, Postman},
     recorder::{Recorder, Retention},
     run_service::RunService,
     scheduler::Scheduler,
@@ -44,6 +44,8 @@ pub struct Server {
     pub scheduler: Scheduler,
     /// Runs e-mail vals; looks for no message before it is started.
     pub postman: Postman,
+    /// Sends mail that waits for the relay; looks for none before it is started.
+    pub courier: Courier,
     recorder: Recorder,
     runtime: Option<Runtime>,
     /// Deleted when the server is dropped.
@@ -83,6 +85,7 @@ impl Server {
         );
         sweep(store.clone());
         let mailer = Mailer::new(&config, store.clone())?;
+        let courier = Courier::new(mailer.clone());
         let alone = config.database_url.is_none();
         let scheduler = Scheduler::new(store.clone(), runs.clone(), &config.limits, alone);
         let postman = Postman::new(store.clone(), runs.clone(), &config.limits, alone);
@@ -92,6 +95,7 @@ impl Server {
             state,
             scheduler,
             postman,
+            courier,
             recorder,
             runtime,
             _work_folder: None,
@@ -107,9 +111,12 @@ impl Server {
     pub async fn shutdown(self, grace: Duration) -> anyhow::Result<()> {
         self.postman.stop();
         self.scheduler.stop().await;
-        if let Some(runtime) = &self.runtime {
-            runtime.shutdown(grace).await;
-        }
+        let runs = async {
+            if let Some(runtime) = &self.runtime {
+                runtime.shutdown(grace).await;
+            }
+        };
+        tokio::join!(runs, self.courier.stop(grace));
         self.scheduler.ended().await;
         self.postman.ended().await;
         self.recorder.shutdown().await;

@@ -40,6 +40,7 @@ pub use error::StoreError;
 pub use locks::LockRecord;
 pub use mail_queue::{IncomingEmail, QueuedEmail};
 pub use objects::Bucket;
+pub use outbox::WaitingEmail;
 pub use runs::{KeptInput, RunRecord, RunScope, RunWrite};
 pub use schedules::{ClaimedTick, DueTick, InvalidSchedule, Ticks};
 pub use secrets::SecretRecord;

@@ -11,6 +11,7 @@ mod m0007_locks;
 mod m0008_replays;
 mod m0009_ticks;
 mod m0010_sent_mail;
+mod m0011_retries;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait,
@@ -37,6 +38,7 @@ impl MigratorTrait for ValsMigrator {
             Box::new(m0007_locks::Migration),
             Box::new(m0009_ticks::Migration),
             Box::new(m0010_sent_mail::Migration),
+            Box::new(m0011_retries::Migration),
         ]
     }
 

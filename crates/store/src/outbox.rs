@@ -1,5 +1,7 @@
 //! The outbox: messages that were to be sent and could not be. Of those that were sent, what they said.
 
+mod retries;
+
 use bytes::Bytes;
 use hamlet_models::{EmailContent, EmailId, OutboxEmail, PageQuery, RunId, UserId};
 use object_store::{ObjectStoreExt, path::Path};
@@ -7,6 +9,8 @@ use sea_orm::{
     ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect,
 };
 use uuid::Uuid;
+
+pub use retries::WaitingEmail;
 
 use crate::{Slice, Store, StoreError, clock::new_id, entity::outbox, objects::failed, rows};
 
@@ -19,7 +23,7 @@ const SENT_KEPT: u64 = 1_000;
 
 impl Store {
     /// Keeps a message in its sender's outbox; `message` is all of it, as it would be sent, and `failure` says why it was
-    /// not, if there was something to send it by.
+    /// not, if there was something to send it by: it is then tried again, by [`Store::list_due_emails`].
     pub async fn keep_email(
         &self,
         user_id: UserId,
@@ -29,7 +33,11 @@ impl Store {
         failure: Option<&str>,
     ) -> Result<(), StoreError> {
         let mut row = row_of(user_id, run_id, content)?;
-        row.failure = failure.map(str::to_owned);
+        if let Some(failure) = failure {
+            row.failure = Some(failure.to_owned());
+            let created_at = rows::time(row.created_at);
+            row.next_attempt_at = retries::next_attempt(created_at, created_at, row.attempts);
+        }
         self.objects()
             .put(&path(row.id), Bytes::from(message).into())
             .await
@@ -130,12 +138,19 @@ async fn insert(row: &outbox::Model, tx: &DatabaseTransaction) -> Result<Vec<Uui
     outbox::Entity::insert(row.clone().into_active_model())
         .exec_without_returning(tx)
         .await?;
-    let (kind, kept) = match row.sent_at {
-        Some(_) => (outbox::Column::SentAt.is_not_null(), SENT_KEPT),
-        None => (outbox::Column::SentAt.is_null(), KEPT),
+    trim(row.user_id.into(), row.sent_at.is_some(), tx).await
+}
+
+/// Deletes the oldest of an account's messages of which there are too many, those that were sent or those that wait;
+/// answers which.
+async fn trim(user_id: UserId, sent: bool, tx: &DatabaseTransaction) -> Result<Vec<Uuid>, StoreError> {
+    let (kind, kept) = if sent {
+        (outbox::Column::SentAt.is_not_null(), SENT_KEPT)
+    } else {
+        (outbox::Column::SentAt.is_null(), KEPT)
     };
     // An offset needs a limit; one more than may be goes for each that comes.
-    let old = of_user(row.user_id.into())
+    let old = of_user(user_id)
         .filter(kind)
         .offset(kept)
         .limit(kept)
@@ -174,6 +189,8 @@ fn row_of(
         created_at: created_at.as_millis(),
         sent_at: None,
         failure: None,
+        attempts: 0,
+        next_attempt_at: None,
     })
 }
 
@@ -184,6 +201,7 @@ fn listed(row: outbox::Model) -> Result<OutboxEmail, StoreError> {
         run_id: row.run_id.map(RunId::from),
         sent_at: row.sent_at.map(rows::time),
         failure: row.failure,
+        next_attempt_at: row.next_attempt_at.map(rows::time),
         content: serde_json::from_str(&row.content)
             .map_err(|error| StoreError::Unreadable(error.to_string()))?,
     })

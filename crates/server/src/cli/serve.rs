@@ -50,6 +50,7 @@ impl Serve {
         first_start::make_owner(&store).await?;
         server.scheduler.start();
         server.postman.start();
+        server.courier.start();
         if let Some(mail) = MailListener::bind(&config.mail, store.clone())
             .await
             .with_context(|| format!("can't take mail on {}", config.mail.listen))?

@@ -1,37 +1,75 @@
 //! `/v1/email` and the outbox.
 
+use std::sync::{Arc, Mutex};
+
 use axum::http::StatusCode;
-use hamlet_models::{OutboxEmail, Page, ProblemCode};
+use futures_util::future::join_all;
+use hamlet_models::{OutboxEmail, Page, ProblemCode, Timestamp};
 use hamlet_server::{
     auth::{EMAIL_READ, EMAIL_WRITE},
     config::Settings,
+    server::Server,
 };
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
+    sync::watch,
 };
 
 use crate::test_app::{Client, TestApp};
 
-/// Takes mail as an SMTP server does, but for recipients, to whom it says this; answers its address.
-async fn relay(to_recipients: &'static str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("an address");
-    tokio::spawn(async move {
-        while let Ok((connection, _)) = listener.accept().await {
-            tokio::spawn(converse(connection, to_recipients));
-        }
-    });
-    format!("smtp://{address}")
+/// Takes mail as an SMTP server does.
+struct Relay {
+    address: String,
+    /// What it says to recipients.
+    to_recipients: watch::Sender<&'static str>,
+    /// What it was told.
+    heard: Arc<Mutex<Vec<String>>>,
 }
 
-async fn converse(connection: TcpStream, to_recipients: &'static str) -> std::io::Result<()> {
+impl Relay {
+    async fn start(to_recipients: &'static str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (to_recipients, says) = watch::channel(to_recipients);
+        let heard = Arc::<Mutex<Vec<String>>>::default();
+        let hears = heard.clone();
+        tokio::spawn(async move {
+            while let Ok((connection, _)) = listener.accept().await {
+                tokio::spawn(converse(connection, says.clone(), hears.clone()));
+            }
+        });
+        Self {
+            address: format!("smtp://{address}"),
+            to_recipients,
+            heard,
+        }
+    }
+
+    /// How often it was told this.
+    fn heard(&self, line: &str) -> usize {
+        let heard = self.heard.lock().expect("nobody panicked");
+        heard.iter().filter(|told| *told == line).count()
+    }
+}
+
+/// The address of a relay that says this to recipients.
+async fn relay(to_recipients: &'static str) -> String {
+    Relay::start(to_recipients).await.address
+}
+
+async fn converse(
+    connection: TcpStream,
+    to_recipients: watch::Receiver<&'static str>,
+    hears: Arc<Mutex<Vec<String>>>,
+) -> std::io::Result<()> {
     let (reader, mut writer) = connection.into_split();
     let mut lines = BufReader::new(reader).lines();
     let mut in_message = false;
     writer.write_all(b"220 relay\r\n").await?;
     while let Some(line) = lines.next_line().await? {
+        hears.lock().expect("nobody panicked").push(line.clone());
         let answer = match line
             .split_once([' ', ':'])
             .map_or(line.as_str(), |(verb, _)| verb)
@@ -39,7 +77,7 @@ async fn converse(connection: TcpStream, to_recipients: &'static str) -> std::io
             "." => "250 taken",
             _ if in_message => continue,
             "DATA" => "354 go on",
-            "RCPT" => to_recipients,
+            "RCPT" => *to_recipients.borrow(),
             _ => "250 relay",
         };
         in_message = answer.starts_with('3');
@@ -303,6 +341,121 @@ async fn what_the_relay_does_not_take_for_now_is_kept_with_its_reason() {
         let raw = ada.get(&format!("/v1/me/outbox/{}", email.id)).await;
         assert!(raw.text().contains("Subject: hi"));
     }
+}
+
+/// The one message of an outbox.
+async fn waiting(client: &Client) -> OutboxEmail {
+    let mut kept = outbox(client).await;
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    kept.remove(0)
+}
+
+fn minutes_after(time: Timestamp, minutes: i64) -> Timestamp {
+    Timestamp::from_millis(time.as_millis() + minutes * 60_000)
+}
+
+async fn send_due(app: &TestApp, now: Timestamp) -> usize {
+    app.server.courier.send_due(now).await.expect("a look")
+}
+
+#[tokio::test]
+async fn what_waits_is_sent_once_when_the_relay_takes_it() {
+    let relay = Relay::start("451 later").await;
+    let app = TestApp::with_settings(by_relay(relay.address.clone())).await;
+    let ada = app.user("ada").await;
+    let message = json!({
+        "to": {"email": "bob@example.com", "name": "Bob <the> \"B\" Ö"}, "bcc": "dora@example.com", "text": "It rains.",
+    });
+    ada.post("/v1/email", &message)
+        .await
+        .refused(ProblemCode::Unavailable);
+    let kept = waiting(&ada).await;
+    let first = kept.next_attempt_at.expect("a time");
+    assert_eq!(first, minutes_after(kept.created_at, 1));
+
+    assert_eq!(send_due(&app, kept.created_at).await, 0);
+    assert_eq!(waiting(&ada).await, kept, "it is not due");
+    assert_eq!(send_due(&app, first).await, 0, "the relay has no time yet");
+    let second = waiting(&ada).await.next_attempt_at.expect("a time");
+    assert_eq!(second, minutes_after(first, 5));
+
+    relay.to_recipients.send_replace("250 known");
+    assert_eq!(send_due(&app, first).await, 0, "it was tried at that time");
+    let mut others = Vec::new();
+    for _ in 0..4 {
+        let config = app.server.state.config.clone();
+        let other = Server::start_without_runtime(config, app.store.clone()).await;
+        others.push(other.expect("a server"));
+    }
+    let looks = others.iter().map(|other| other.courier.send_due(second));
+    let sent: usize = join_all(looks)
+        .await
+        .into_iter()
+        .map(|sent| sent.expect("a look"))
+        .sum();
+    assert_eq!(sent, 1, "one of the servers sends it");
+    assert!(outbox(&ada).await.is_empty());
+    ada.get(&format!("/v1/me/outbox/{}", kept.id))
+        .await
+        .refused(ProblemCode::NotFound);
+    assert_eq!(send_due(&app, minutes_after(second, 60)).await, 0);
+    assert_eq!((relay.heard("DATA"), relay.heard("It rains.")), (1, 1));
+    for address in ["bob", "dora"] {
+        let told = relay.heard(&format!("RCPT TO:<{address}@example.com>"));
+        assert!(told > 0, "{address} gets it");
+    }
+}
+
+#[tokio::test]
+async fn what_is_refused_for_good_or_too_old_is_tried_no_more() {
+    for (answer, minutes) in [("550 no such mailbox", 1), ("250 known", 3 * 24 * 60 + 1)] {
+        let relay = Relay::start("451 later").await;
+        let app = TestApp::with_settings(by_relay(relay.address.clone())).await;
+        let ada = app.user("ada").await;
+        ada.post("/v1/email", &json!({"to": "bob@example.com"}))
+            .await
+            .refused(ProblemCode::Unavailable);
+        relay.to_recipients.send_replace(answer);
+        let kept = waiting(&ada).await;
+        assert_eq!(
+            send_due(&app, minutes_after(kept.created_at, minutes)).await,
+            0,
+            "{answer}"
+        );
+        let left = waiting(&ada).await;
+        assert_eq!((left.next_attempt_at, left.sent_at), (None, None));
+        let reason = if answer.starts_with('5') { "550" } else { "451" };
+        assert!(left.failure.is_some_and(|failure| failure.contains(reason)));
+        relay.to_recipients.send_replace("250 known");
+        assert_eq!(
+            send_due(&app, minutes_after(kept.created_at, 2 * minutes)).await,
+            0
+        );
+        assert_eq!(relay.heard("DATA"), 0);
+    }
+}
+
+#[tokio::test]
+async fn what_was_kept_for_want_of_a_relay_is_not_sent_unasked() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.post("/v1/email", &json!({"to": "bob@example.com"}))
+        .await
+        .value();
+    let kept = waiting(&ada).await;
+    assert_eq!(kept.next_attempt_at, None);
+    let relay = Relay::start("250 known").await;
+    let mut config = app.server.state.config.clone();
+    Arc::make_mut(&mut config).mail.relay = Some(relay.address.clone());
+    let later = Server::start_without_runtime(config, app.store.clone())
+        .await
+        .expect("a server");
+    for minutes in [1, 60] {
+        let look = later.courier.send_due(minutes_after(kept.created_at, minutes));
+        assert_eq!(look.await.expect("a look"), 0);
+    }
+    assert_eq!(waiting(&ada).await, kept);
+    assert_eq!(relay.heard("DATA"), 0);
 }
 
 #[tokio::test]

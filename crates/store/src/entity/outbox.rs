@@ -16,6 +16,10 @@ pub struct Model {
     pub sent_at: Option<i64>,
     /// Why it could not be sent; there was nothing to send it by without.
     pub failure: Option<String>,
+    /// How often it was tried again.
+    pub attempts: i32,
+    /// When it is tried again; never without.
+    pub next_attempt_at: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]

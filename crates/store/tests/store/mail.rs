@@ -117,6 +117,72 @@ async fn an_outbox_is_newest_first_and_knows_the_runs(store: TestStore) {
     assert_eq!(store.sweep_blobs().await.expect("a sweep"), 0);
 }
 
+fn after(time: Timestamp, minutes: i64) -> Timestamp {
+    at(time.as_millis() + minutes * 60_000)
+}
+
+both!(what_waits_is_claimed_once_a_try_and_leaves_the_outbox_when_sent);
+async fn what_waits_is_claimed_once_a_try_and_leaves_the_outbox_when_sent(store: TestStore) {
+    let ada = store.user("ada").await.id;
+    let run = RunId(Uuid::now_v7());
+    for failure in [None, Some("connection refused")] {
+        let subject = failure.unwrap_or("no relay");
+        store
+            .keep_email(ada, Some(run), &content(subject), b"late".to_vec(), failure)
+            .await
+            .expect("kept");
+    }
+    let all = PageQuery { offset: 0, limit: 9 };
+    let kept = store.list_outbox(ada, all).await.expect("a page").items;
+    let first = kept[0].next_attempt_at.expect("a time");
+    let early = at(first.as_millis() - 1);
+    assert!(store.list_due_emails(early, 9).await.expect("a list").is_empty());
+    let due = store.list_due_emails(first, 9).await.expect("a list");
+    let [email] = due.as_slice() else {
+        panic!("the one that a relay did not take: {due:?}")
+    };
+    assert_eq!((email.id, email.user_id), (kept[0].id, ada));
+    let read = store.read_waiting_email(email).await.expect("a message");
+    assert_eq!(read, (kept[0].content.clone(), Bytes::from("late")));
+    let claims = (0..8).map(|_| store.claim_due_email(email, first));
+    let claims = futures_util::future::join_all(claims).await;
+    let won = claims
+        .into_iter()
+        .filter(|claim| *claim.as_ref().expect("an answer"));
+    assert_eq!(won.count(), 1);
+    store
+        .note_failed_email(email, "451 later", false)
+        .await
+        .expect("noted");
+    let tried = store.list_outbox(ada, all).await.expect("a page").items.remove(0);
+    assert_eq!(
+        (tried.failure.as_deref(), tried.next_attempt_at),
+        (Some("451 later"), Some(after(first, 5)))
+    );
+
+    store.finish_waiting_email(email).await.expect("sent");
+    assert_eq!(
+        store.list_outbox(ada, all).await.expect("a page").items,
+        kept[1..],
+        "what no relay was asked to take stays"
+    );
+    let of_run = store.list_emails_of_run(ada, run).await.expect("a list");
+    let sent = of_run
+        .iter()
+        .find(|sent| sent.id == kept[0].id)
+        .expect("it is told");
+    assert!(sent.sent_at.is_some() && sent.failure.is_none() && sent.next_attempt_at.is_none());
+    let much_later = after(first, 24 * 60);
+    assert!(
+        store
+            .list_due_emails(much_later, 9)
+            .await
+            .expect("a list")
+            .is_empty()
+    );
+    assert!(!store.claim_due_email(email, much_later).await.expect("an answer"));
+}
+
 both!(what_was_sent_is_known_by_its_run_and_waits_in_no_outbox);
 async fn what_was_sent_is_known_by_its_run_and_waits_in_no_outbox(store: TestStore) {
     let ada = store.user("ada").await.id;
@@ -155,6 +221,7 @@ async fn what_was_sent_is_known_by_its_run_and_waits_in_no_outbox(store: TestSto
         .await
         .expect("a page");
     assert_eq!(outbox.items, of_run[1..]);
+    assert_eq!(of_run[1].next_attempt_at, Some(after(of_run[1].created_at, 1)));
     for gone in [
         store.get_email(ada, of_run[0].id).await.map(drop),
         store.delete_email(ada, of_run[0].id).await,
