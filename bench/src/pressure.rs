@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
+use futures_util::future::try_join_all;
 use serde_json::json;
 
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
     load::{self, Connection, get, load, post},
     process::{self, Server, children, proportional_mb, resident_mb},
     report::{Limit, figure, heading, median, median_ratio, percentile_ms, ratio},
-    runtime::{FUNCTION, HTTP, val_host},
+    runtime::{DenoRun, FUNCTION, HTTP, val_host},
 };
 
 /// How many callers ask for cold runs at the same time.
@@ -30,7 +31,7 @@ pub(crate) async fn measure(options: &Options) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let (hamlet, token) = process::hamlet(options, &folder.path().join("few"), &[]).await?;
     let bench = Bench::new(&hamlet, &token);
-    bench.cold(options).await?;
+    bench.cold(options, folder.path()).await?;
     bench.logs(options).await?;
     hamlet.stop().await?;
     crowd(options, &folder.path().join("many")).await
@@ -67,8 +68,9 @@ impl<'a> Bench<'a> {
         )
     }
 
-    /// Each run in a worker of its own, as many as there is room for, with the interface asked beside them.
-    async fn cold(&self, options: &Options) -> Result<()> {
+    /// Each run in a worker of its own, as many as there is room for, with the interface asked beside them; then
+    /// `deno run` of the same file by as many callers, which is what the machine has room for.
+    async fn cold(&self, options: &Options, folder: &Path) -> Result<()> {
         heading(&format!("Cold runs without a pause, {CALLERS} callers"));
         let made = self.create("cold", "script", FUNCTION).await?;
         let id = made["id"].as_str().context("a val without an id")?;
@@ -79,12 +81,16 @@ impl<'a> Bench<'a> {
             load(self.hamlet.address, &call, CALLERS, time),
             probe(self.hamlet, &ask, time)
         );
-        ratio("Cold runs a second", runs?.rate, &Limit::AtLeast(60.0, 60.0));
+        let rate = runs?.rate;
+        ratio("Cold runs a second", rate, &Limit::AtLeast(60.0, 60.0));
         ratio(
             "GET /v1/vals/{id} meanwhile, p99 in ms",
             percentile_ms(&waits?, 0.99),
             &Limit::AtMost(50.0, 50.0),
         );
+        let bare = bare_runs(&DenoRun::new(options, folder)?, time).await?;
+        figure("deno run of the same file", bare, "a second");
+        figure("Hamlet / deno run", rate / bare, "");
         Ok(())
     }
 
@@ -192,6 +198,22 @@ async fn ask_each(hamlet: &Server, hosts: &[String]) -> Result<()> {
         anyhow::ensure!(status == 200, "{host} answered {status}");
     }
     Ok(())
+}
+
+/// How many runs a second as many callers get of `deno run`.
+async fn bare_runs(peer: &DenoRun, time: Duration) -> Result<f64> {
+    peer.run().await?;
+    let start = Instant::now();
+    let caller = async |_| {
+        let mut runs = 0_u32;
+        while start.elapsed() < time {
+            peer.run().await?;
+            runs += 1;
+        }
+        anyhow::Ok(runs)
+    };
+    let runs: u32 = try_join_all((0..CALLERS).map(caller)).await?.iter().sum();
+    Ok(f64::from(runs) / start.elapsed().as_secs_f64())
 }
 
 /// How long single answers take while something else goes on, sorted.

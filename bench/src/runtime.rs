@@ -1,7 +1,7 @@
 //! Runs: cold functions, warm HTTP vals, and what an idle server holds.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -66,8 +66,7 @@ async fn cold(options: &Options, folder: &Path, hamlet: &Server, authorization: 
     let turns = options.rounds * 8;
     heading(&format!("Cold function val, {turns} turns"));
     let host = hamlet.address.to_string();
-    let file = folder.join("greet.ts");
-    std::fs::write(&file, format!("{FUNCTION}console.log(greet(\"Ada\"));\n"))?;
+    let peer = DenoRun::new(options, folder)?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let mut connection = Connection::open(hamlet.address).await?;
     for turn in 0..=turns {
@@ -90,13 +89,7 @@ async fn cold(options: &Options, folder: &Path, hamlet: &Server, authorization: 
             answer.status,
             String::from_utf8_lossy(answer.body)
         );
-        let mut command = Command::new(&options.deno);
-        command
-            .args(["run", "--no-prompt", "--no-config", "--no-lock"])
-            .arg(&file)
-            .env("DENO_DIR", folder.join("deno"));
-        let (deno_time, said) = timed(command).await?;
-        anyhow::ensure!(said == "Hello, Ada!", "deno run said {said:?}");
+        let deno_time = peer.run().await?;
         // The first turn fills Deno's own cache.
         if turn > 0 {
             ours.push(time.as_secs_f64() * 1e3);
@@ -111,6 +104,38 @@ async fn cold(options: &Options, folder: &Path, hamlet: &Server, authorization: 
         &Limit::AtMost(0.35, 0.25),
     );
     Ok(())
+}
+
+/// `deno run` of a file that calls the function itself, with a cache of its own.
+pub(crate) struct DenoRun {
+    deno: PathBuf,
+    file: PathBuf,
+    cache: PathBuf,
+}
+
+impl DenoRun {
+    /// Writes the file into `folder`.
+    pub(crate) fn new(options: &Options, folder: &Path) -> Result<Self> {
+        let file = folder.join("greet.ts");
+        std::fs::write(&file, format!("{FUNCTION}console.log(greet(\"Ada\"));\n"))?;
+        Ok(Self {
+            deno: options.deno.clone(),
+            file,
+            cache: folder.join("deno"),
+        })
+    }
+
+    /// Runs it once; the first time fills the cache.
+    pub(crate) async fn run(&self) -> Result<Duration> {
+        let mut command = Command::new(&self.deno);
+        command
+            .args(["run", "--no-prompt", "--no-config", "--no-lock"])
+            .arg(&self.file)
+            .env("DENO_DIR", &self.cache);
+        let (time, said) = timed(command).await?;
+        anyhow::ensure!(said == "Hello, Ada!", "deno run said {said:?}");
+        Ok(time)
+    }
 }
 
 /// A warm HTTP val with its runs recorded, beside the least proxy before the same handler.
