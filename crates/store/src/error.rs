@@ -6,7 +6,8 @@ use hamlet_models::VersionNumber;
 use sea_orm::{DbErr, RuntimeErr, SqlErr};
 
 /// Why the store didn't do what it was asked to. The refusals (the kinds before [`StoreError::InUse`]) are for the
-/// person who asked; the rest is for the log.
+/// person who asked; the rest is for the log. Each says all there is to say: none has a source, which whoever prints
+/// the whole chain would print once more.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is none: the noun says of what.
@@ -46,16 +47,28 @@ pub enum StoreError {
     Closed,
     /// The database failed, or can't be reached.
     #[error("the database failed: {0}")]
-    Database(#[from] DbErr),
+    Database(DbErr),
     /// A file or folder could not be used.
     #[error("the data folder can't be used: {0}")]
-    Io(#[from] io::Error),
+    Io(io::Error),
     /// The bytes of blobs and mail can't be written or read.
     #[error("{0}")]
     Objects(String),
     /// A row holds what this build can't read: a newer build wrote it, or someone changed it by hand.
     #[error("the database holds what can't be read: {0}")]
     Unreadable(String),
+}
+
+impl From<DbErr> for StoreError {
+    fn from(error: DbErr) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<io::Error> for StoreError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
 }
 
 impl StoreError {

@@ -475,6 +475,27 @@ async fn what_can_not_be_done_is_said_in_a_sentence() {
 }
 
 #[tokio::test]
+async fn a_store_that_can_not_be_opened_says_why_once() {
+    let folder = folder();
+    let data = folder.path().join("hamlet-data");
+    std::fs::create_dir(&data).expect("a folder");
+    std::fs::write(
+        data.join("hamlet.db"),
+        "no database, but as long as the head of one. ".repeat(8),
+    )
+    .expect("a file");
+    for arguments in [
+        &["user", "create", "eve"][..],
+        &["serve", "--listen", "127.0.0.1:0"],
+    ] {
+        let (code, sentence) = failure(folder.path(), arguments, "").await;
+        assert_eq!(code, 1, "{arguments:?}: {sentence}");
+        let times = sentence.matches("file is not a database").count();
+        assert_eq!(times, 1, "{arguments:?}: {sentence}");
+    }
+}
+
+#[tokio::test]
 async fn settings_come_by_flag_before_environment_before_file() {
     let folder = folder();
     last_word(folder.path(), &["user", "create", "eve"], "").await;
