@@ -164,13 +164,16 @@ impl RunService {
 
     /// Starts a val of a kind other than HTTP. It runs to its end, also if nobody waits for it.
     pub async fn start(&self, val: &Arc<ValRecord>, call: Call) -> ApiResult<Started> {
-        Ok(self.launch(self.prepare(val, call).await?))
+        Ok(self.launch(self.prepare(new_run_id(), val, call).await?))
     }
 
     /// Records a run of such a val, and does all that comes before the val's code but for that.
-    pub async fn prepare(&self, val: &Arc<ValRecord>, call: Call) -> ApiResult<Prepared> {
+    pub async fn prepare(&self, id: RunId, val: &Arc<ValRecord>, call: Call) -> ApiResult<Prepared> {
         let program = self.inner.program(val);
-        let record = val_record(val, &call);
+        let record = RunRecord {
+            id,
+            ..val_record(val, &call)
+        };
         self.prepare_program(program, Some(val), record, call.input).await
     }
 
@@ -436,9 +439,13 @@ fn nobody() -> Author {
     }
 }
 
+fn new_run_id() -> RunId {
+    RunId(Uuid::now_v7())
+}
+
 fn new_record(owner: Author, call: &Call) -> RunRecord {
     RunRecord {
-        id: RunId(Uuid::now_v7()),
+        id: new_run_id(),
         val_id: None,
         owner,
         val_name: None,

@@ -115,15 +115,15 @@ impl Scheduler {
     }
 
     /// Starts the run of a tick, unless another server does. The run is recorded before the tick is spent, and the tick
-    /// is spent before the val's code begins: whenever this server dies, the tick is either still owed or a run, which
-    /// is then lost.
+    /// is spent before the val's code begins: whenever this server dies, the tick is either still owed, and then run as
+    /// the run that is recorded, or that run is lost.
     async fn try_to_run(&self, place: Place, tick: DueTick, now: Timestamp) -> ApiResult<bool> {
         let store = &self.parts.store;
         let until = Timestamp::from_millis(now.as_millis().saturating_add(self.parts.longest_run_ms));
         let Some(claim) = store.claim_tick(tick, now, until).await? else {
             return Ok(false);
         };
-        let prepared = match self.prepare(&claim.tick).await {
+        let prepared = match self.prepare(&claim).await {
             Ok(prepared) => prepared,
             Err(error) => {
                 tracing::warn!(%error, val.id = %claim.tick.val_id, "a tick could not be started: it is tried again");
@@ -143,7 +143,8 @@ impl Scheduler {
         Ok(begins)
     }
 
-    async fn prepare(&self, tick: &DueTick) -> ApiResult<Prepared> {
+    async fn prepare(&self, claim: &ClaimedTick) -> ApiResult<Prepared> {
+        let tick = &claim.tick;
         let val = self.parts.store.get_val(tick.val_id).await?;
         let call = Call {
             trigger: Trigger::Schedule,
@@ -153,7 +154,7 @@ impl Scheduler {
                 last_run_at: tick.last_run_at,
             },
         };
-        self.parts.runs.prepare(&val, call).await
+        self.parts.runs.prepare(claim.run_id(), &val, call).await
     }
 
     /// Lets the next tick run once this run is over.

@@ -33,7 +33,14 @@ pub(super) async fn write_batches(shared: Arc<Shared>) {
         {
             let mut waiting = shared.waiting();
             for run in batch.iter().filter(|run| run.is_settled()) {
-                waiting.live.remove(&run.id());
+                // A tick that could not begin is tried again as the same run.
+                if waiting
+                    .live
+                    .get(&run.id())
+                    .is_some_and(|live| Arc::ptr_eq(live, run))
+                {
+                    waiting.live.remove(&run.id());
+                }
             }
         }
         shared.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);

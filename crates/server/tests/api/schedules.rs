@@ -4,7 +4,8 @@ use hamlet_models::{
     BaseRun, ExtendedVal, FullRun, Page, PageQuery, ProblemCode, RunFilter, RunStatus, Schedule, Timestamp,
     Trigger,
 };
-use hamlet_server::scheduler::Scheduler;
+use hamlet_runtime::Input;
+use hamlet_server::{run_service::Call, scheduler::Scheduler};
 use hamlet_store::RunScope;
 use serde_json::{Value, json};
 
@@ -211,6 +212,44 @@ async fn a_tick_whose_server_died_before_it_began_runs_once() {
         (schedule.last_run_at, schedule.next_run_at),
         (Some(back), Some(later(tick, 60)))
     );
+}
+
+#[tokio::test]
+async fn a_tick_whose_server_died_with_its_run_recorded_is_that_run() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let val = scheduled(&ada, json!({"cron": HOURLY}), "export default () => {}").await;
+    let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
+    let seen = app.store.list_due_ticks(tick, 10).await.expect("ticks").remove(0);
+    let claim = app.store.claim_tick(seen, tick, later(tick, 2)).await;
+    let claim = claim.expect("an answer").expect("won");
+    let runs = &app.server.state.runs;
+    let call = Call {
+        trigger: Trigger::Schedule,
+        parent_id: None,
+        replay_of: None,
+        input: Input::Interval { last_run_at: None },
+    };
+    let record = app.store.get_val(val.id).await.expect("the val");
+    let prepared = runs
+        .prepare(claim.run_id(), &record, call)
+        .await
+        .expect("recorded");
+    runs.recorder().flush().await;
+    // Who is dead does not even give it up.
+    std::mem::forget(prepared);
+
+    let next = next_server(&app, later(tick, 10)).await;
+    let lost = app.store.get_run(claim.run_id()).await.expect("the run");
+    assert_eq!(lost.status, RunStatus::Lost);
+    assert_eq!(next.run_due(later(tick, 10)).await.expect("a look"), 1);
+    next.ended().await;
+    runs.recorder().flush().await;
+    let runs = runs_of(&ada, &val).await;
+    assert_eq!(runs.len(), 1);
+    let run = &runs[0].run;
+    assert_eq!((run.id, run.status), (claim.run_id(), RunStatus::Ok));
+    assert!(runs[0].error.is_none(), "{:?}", runs[0].error);
 }
 
 #[tokio::test]

@@ -136,6 +136,7 @@ where
 }
 
 /// The new row takes the place of the old; the size of the logs grows, and what it was given stays unless it comes now.
+/// A row of an earlier start changes nothing: who wrote it has lost the run to another server, and didn't begin it.
 fn run_conflict() -> OnConflict {
     use run::Column;
     let replaced =
@@ -149,6 +150,7 @@ fn run_conflict() -> OnConflict {
             Column::Input,
             Func::coalesce([new(Column::Input), old(Column::Input)]),
         )
+        .action_and_where(new(Column::StartedAt).gte(old(Column::StartedAt)))
         .to_owned()
 }
 
@@ -161,8 +163,6 @@ fn last_run_conflict() -> OnConflict {
     let as_late = new(Column::StartedAt)
         .eq(old(Column::StartedAt))
         .and(new(Column::RunId).gte(old(Column::RunId)));
-    // A run may begin later than was thought, but is still itself.
-    let same = new(Column::RunId).eq(old(Column::RunId));
     OnConflict::column(Column::ValId)
         .update_columns([
             Column::RunId,
@@ -170,7 +170,7 @@ fn last_run_conflict() -> OnConflict {
             Column::StartedAt,
             Column::DurationMs,
         ])
-        .action_and_where(later.or(as_late).or(same))
+        .action_and_where(later.or(as_late))
         .to_owned()
 }
 

@@ -3,7 +3,7 @@
 //! A claim takes the tick off its schedule and keeps it as a row of its own, in one transaction. The row goes when the
 //! run begins: a row that is left, because its server gave it back or died, is a tick that is still owed.
 
-use hamlet_models::{Timestamp, UserId, ValId};
+use hamlet_models::{RunId, Timestamp, UserId, ValId};
 use sea_orm::{
     ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder,
     QuerySelect, sea_query::Expr,
@@ -53,6 +53,14 @@ pub struct ClaimedTick {
     pub tick: DueTick,
     id: Uuid,
     until: Timestamp,
+}
+
+impl ClaimedTick {
+    /// Names the tick's run, the same for each who claims the tick: what one recorded and never began, the next one's
+    /// record takes the place of.
+    pub fn run_id(&self) -> RunId {
+        RunId(self.id)
+    }
 }
 
 impl Store {

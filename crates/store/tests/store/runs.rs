@@ -90,6 +90,27 @@ async fn a_run_is_read_as_it_was_written(store: TestStore) {
     ));
 }
 
+both!(what_is_told_of_a_run_s_earlier_start_changes_nothing);
+async fn what_is_told_of_a_run_s_earlier_start_changes_nothing(store: TestStore) {
+    let ada = store.user("ada").await;
+    let val = store.val(&ada, "hello", Privacy::Private).await;
+    let started = |second, status| RunRecord {
+        status,
+        ..run_of(&val, at(second))
+    };
+    let early = started(0, RunStatus::Lost);
+    let late = RunRecord {
+        id: early.id,
+        ..started(5, RunStatus::Ok)
+    };
+    for (record, stands) in [(&early, &early), (&late, &late), (&early, &late)] {
+        store.write(record.clone(), &[]).await;
+        assert_eq!(store.get_run(early.id).await.expect("the run"), *stands);
+        let last = store.last_runs(&[val.id]).await.expect("runs");
+        assert_eq!(last[&val.id].status, stands.status);
+    }
+}
+
 both!(what_a_run_was_given_is_written_once_and_stays);
 async fn what_a_run_was_given_is_written_once_and_stays(store: TestStore) {
     let ada = store.user("ada").await;
