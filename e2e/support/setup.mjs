@@ -1,11 +1,13 @@
 // What a file of tests begins with: a server and a browser, which end with the file, and who visits first.
-import { after, before } from "node:test";
+import { after } from "node:test";
 import { launch, Visitor } from "./browser.mjs";
 import { Server } from "./server.mjs";
 import { signIn, Workspace } from "./workspace.mjs";
 
-/** Starts a server and a browser, with a visitor whom the server does not know. */
-export async function setUp() {
+/** Starts a server and a browser, with a visitor whom the server does not know; `begin` is what the visitor does first. */
+export async function setUp(
+  begin = async (/** @type {Visitor} */ _visitor, /** @type {Server} */ _server) => {},
+) {
   const server = await Server.start();
   try {
     const browser = await launch();
@@ -14,6 +16,7 @@ export async function setUp() {
       await server.stop();
     });
     const visitor = await Visitor.arrive(browser, server.url);
+    await begin(visitor, server);
     return { server, browser, visitor };
   } catch (error) {
     // A file that fails before its tests runs no hook.
@@ -22,9 +25,8 @@ export async function setUp() {
   }
 }
 
-/** As `setUp`; before the tests, the visitor signs in as the server's owner. */
+/** As `setUp`, with the visitor signed in as the server's owner. No hook does that: a file's own would not wait for it. */
 export async function setUpSignedIn() {
-  const { server, browser, visitor: ada } = await setUp();
-  before(() => signIn(ada, server.link));
+  const { server, browser, visitor: ada } = await setUp((visitor, server) => signIn(visitor, server.link));
   return { server, browser, ada, work: new Workspace(ada) };
 }
