@@ -9,18 +9,21 @@ export async function setUp(
   begin = async (/** @type {Visitor} */ _visitor, /** @type {Server} */ _server) => {},
 ) {
   const server = await Server.start();
+  /** @type {import("playwright-core").Browser | undefined} */
+  let browser;
+  const end = async () => {
+    await browser?.close();
+    await server.stop();
+  };
   try {
-    const browser = await launch();
-    after(async () => {
-      await browser.close();
-      await server.stop();
-    });
+    browser = await launch();
     const visitor = await Visitor.arrive(browser, server.url);
     await begin(visitor, server);
+    after(end);
     return { server, browser, visitor };
   } catch (error) {
     // A file that fails before its tests runs no hook.
-    await server.stop();
+    await end();
     throw error;
   }
 }
