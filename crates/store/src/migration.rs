@@ -14,10 +14,13 @@ mod m0010_sent_mail;
 mod m0011_retries;
 
 use sea_orm_migration::{
-    MigrationTrait, MigratorTrait,
+    MigrationTrait, MigratorTrait, SchemaManager,
     async_trait::async_trait,
-    sea_orm::DynIden,
-    sea_query::{Alias, ForeignKey, ForeignKeyAction, ForeignKeyCreateStatement, IntoIden, IntoTableRef},
+    sea_orm::{DbErr, DynIden},
+    sea_query::{
+        Alias, ColumnDef, ForeignKey, ForeignKeyAction, ForeignKeyCreateStatement, IntoIden, IntoTableRef,
+        Table,
+    },
 };
 
 use crate::entity::user;
@@ -62,6 +65,22 @@ impl MigratorTrait for RunsMigrator {
     fn migration_table_name() -> DynIden {
         Alias::new("run_migrations").into_iden()
     }
+}
+
+/// Adds columns to a table, a statement each: SQLite takes one at a time.
+async fn add_columns<T, const N: usize>(
+    manager: &SchemaManager<'_>,
+    table: T,
+    columns: [ColumnDef; N],
+) -> Result<(), DbErr>
+where
+    T: IntoTableRef + Copy,
+{
+    for column in columns {
+        let add = Table::alter().table(table).add_column(column).to_owned();
+        manager.alter_table(add).await?;
+    }
+    Ok(())
 }
 
 /// What a user has goes with the user.

@@ -2,6 +2,7 @@
 
 use sea_orm_migration::{prelude::*, schema::*};
 
+use super::add_columns;
 use crate::entity::val::{Column, Entity};
 
 #[derive(DeriveMigrationName)]
@@ -14,16 +15,17 @@ impl MigrationTrait for Migration {
     }
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        // SQLite adds one column at a time.
-        for column in [
-            boolean(Column::CatchUp).default(false).take(),
-            boolean(Column::Overlap).default(false).take(),
-            big_integer_null(Column::NextRunAt),
-            big_integer_null(Column::RunningUntil),
-        ] {
-            let add = Table::alter().table(Entity).add_column(column).to_owned();
-            manager.alter_table(add).await?;
-        }
+        add_columns(
+            manager,
+            Entity,
+            [
+                boolean(Column::CatchUp).default(false).take(),
+                boolean(Column::Overlap).default(false).take(),
+                big_integer_null(Column::NextRunAt),
+                big_integer_null(Column::RunningUntil),
+            ],
+        )
+        .await?;
         let due = Index::create()
             .name("vals_by_next_run")
             .table(Entity)

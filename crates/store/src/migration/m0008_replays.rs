@@ -2,6 +2,7 @@
 
 use sea_orm_migration::{prelude::*, schema::*};
 
+use super::add_columns;
 use crate::entity::run;
 
 #[derive(DeriveMigrationName)]
@@ -14,15 +15,15 @@ impl MigrationTrait for Migration {
     }
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        // A statement each: SQLite adds one column at a time.
-        for column in [
-            uuid_null(run::Column::ReplayOf),
-            // Not a table of its own: a second row would cost each request more than the text does.
-            text_null(run::Column::Input),
-        ] {
-            let table = Table::alter().table(run::Entity).add_column(column).to_owned();
-            manager.alter_table(table).await?;
-        }
-        Ok(())
+        add_columns(
+            manager,
+            run::Entity,
+            [
+                uuid_null(run::Column::ReplayOf),
+                // Not a table of its own: a second row would cost each request more than the text does.
+                text_null(run::Column::Input),
+            ],
+        )
+        .await
     }
 }

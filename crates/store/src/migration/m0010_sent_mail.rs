@@ -2,6 +2,7 @@
 
 use sea_orm_migration::{prelude::*, schema::*};
 
+use super::add_columns;
 use crate::entity::outbox::{Column, Entity};
 
 #[derive(DeriveMigrationName)]
@@ -14,11 +15,12 @@ impl MigrationTrait for Migration {
     }
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        // SQLite adds one column at a time.
-        for column in [big_integer_null(Column::SentAt), text_null(Column::Failure)] {
-            let add = Table::alter().table(Entity).add_column(column).to_owned();
-            manager.alter_table(add).await?;
-        }
+        add_columns(
+            manager,
+            Entity,
+            [big_integer_null(Column::SentAt), text_null(Column::Failure)],
+        )
+        .await?;
         let by_run = Index::create()
             .name("outbox_by_run")
             .table(Entity)

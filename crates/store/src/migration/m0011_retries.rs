@@ -2,6 +2,7 @@
 
 use sea_orm_migration::{prelude::*, schema::*};
 
+use super::add_columns;
 use crate::entity::outbox::{Column, Entity};
 
 #[derive(DeriveMigrationName)]
@@ -15,13 +16,15 @@ impl MigrationTrait for Migration {
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         // What waits by now was not promised to be sent by itself, and is not.
-        for column in [
-            integer(Column::Attempts).default(0).take(),
-            big_integer_null(Column::NextAttemptAt),
-        ] {
-            let add = Table::alter().table(Entity).add_column(column).to_owned();
-            manager.alter_table(add).await?;
-        }
+        add_columns(
+            manager,
+            Entity,
+            [
+                integer(Column::Attempts).default(0).take(),
+                big_integer_null(Column::NextAttemptAt),
+            ],
+        )
+        .await?;
         let by_next_attempt = Index::create()
             .name("outbox_by_next_attempt")
             .table(Entity)
