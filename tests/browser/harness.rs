@@ -7,6 +7,7 @@ use leptos::{mount::UnmountHandle, prelude::*};
 use leptos_router::components::Router;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{
     Element, Event, EventInit, HtmlElement, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement,
     KeyboardEvent, KeyboardEventInit,
@@ -106,6 +107,11 @@ fn go_to(address: &str) {
     history
         .replace_state_with_url(&JsValue::NULL, "", Some(address))
         .expect("an address of this origin");
+    assert_eq!(
+        address_with_hash(),
+        address,
+        "the browser left an address unheeded: it takes 200 in ten seconds unless webdriver.json says otherwise"
+    );
 }
 
 /// Where the browser is: path and query.
@@ -116,6 +122,11 @@ pub(crate) fn address() -> String {
         location.pathname().expect("a path"),
         location.search().expect("a query")
     )
+}
+
+/// Where the browser is: path, query and fragment.
+fn address_with_hash() -> String {
+    address() + &window().location().hash().expect("a fragment")
 }
 
 /// Lets everything happen that waits to.
@@ -267,4 +278,13 @@ pub(crate) fn press_with(target: &Element, key: &str, control: bool) {
     init.set_ctrl_key(control);
     let event = KeyboardEvent::new_with_keyboard_event_init_dict("keydown", &init).expect("an event");
     target.dispatch_event(&event).expect("to be dispatched");
+}
+
+/// The tests change the address more often than Chromium allows a page to, and it ignores what is too much without a
+/// word to the page.
+#[wasm_bindgen_test]
+fn the_browser_heeds_more_addresses_than_it_would_from_a_page_of_the_web() {
+    for turn in 0..250 {
+        go_to(&format!("/turn/{turn}"));
+    }
 }
