@@ -358,7 +358,7 @@ async fn write_together(
         };
     }
     if let Some(beacon) = beacon {
-        beacon.light();
+        beacon.light().await;
     }
     answer_all(done, Ok(()));
     Undone::default()
@@ -376,7 +376,7 @@ async fn write_one(connection: &DatabaseConnection, beacon: Option<&Beacon>, mut
     match transaction.commit().await {
         Ok(()) => {
             if let Some(beacon) = beacon {
-                beacon.light();
+                beacon.light().await;
             }
             job.answer(Ok(()));
         }
