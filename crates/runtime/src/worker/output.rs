@@ -7,6 +7,7 @@ use hamlet_models::{LogLevel, LogStream};
 use super::{
     Answer, Doom, Worker,
     frames::{Frame, Message, read_frame},
+    pipe::with_news,
 };
 /// Imports at run time that may be open at once.
 const OPEN_IMPORTS: u64 = 64;
@@ -16,9 +17,17 @@ const LINES_BEFORE_LAST_WORDS: usize = 3;
 impl Worker {
     /// Reads all that it has written up to now: what a val printed before its answer belongs before the run's end.
     pub(crate) fn drain(self: &Arc<Self>) {
-        self.frames.pump(|line| self.on_frame(line));
-        self.stdout.pump(|line| self.on_raw(line, LogStream::Stdout));
-        self.stderr.pump(|line| self.on_raw(line, LogStream::Stderr));
+        // Most requests print nothing: one question finds that out for all three.
+        let [frames, stdout, stderr] = with_news([&self.frames, &self.stdout, &self.stderr]);
+        if frames {
+            self.frames.pump(|line| self.on_frame(line));
+        }
+        if stdout {
+            self.stdout.pump(|line| self.on_raw(line, LogStream::Stdout));
+        }
+        if stderr {
+            self.stderr.pump(|line| self.on_raw(line, LogStream::Stderr));
+        }
     }
 
     /// Gives the unfinished raw lines too, when a run is over that had the worker for itself.

@@ -3,12 +3,15 @@
 use std::{
     cell::Cell,
     io,
-    os::fd::OwnedFd,
+    os::fd::{AsFd, OwnedFd},
     sync::{Mutex, PoisonError},
     time::Duration,
 };
 
-use nix::unistd::read;
+use nix::{
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    unistd::read,
+};
 use tokio::{
     net::unix::pipe::Receiver,
     time::{Instant, sleep_until},
@@ -172,6 +175,16 @@ impl Pipe {
         if !rest.is_empty() {
             on_line(&rest);
         }
+    }
+}
+
+/// Which of these pipes have something to read now, or will never have more.
+pub(crate) fn with_news<const N: usize>(pipes: [&Pipe; N]) -> [bool; N] {
+    let mut asked = pipes.map(|pipe| PollFd::new(pipe.fd.as_fd(), PollFlags::POLLIN));
+    match poll(&mut asked, PollTimeout::ZERO) {
+        Ok(_) => asked.map(|pipe| pipe.any() != Some(false)),
+        // Reading finds out as well.
+        Err(_) => [true; N],
     }
 }
 
