@@ -9,6 +9,11 @@ const { newDenoHTTPWorker } = await import(pathToFileURL(entry).href);
 const worker = await newDenoHTTPWorker(`${handler}\nexport default { fetch: handle };\n`, {
   denoExecutable: deno,
 });
+// Its Deno would go on without it.
+process.on("SIGTERM", () => {
+  worker.terminate();
+  process.exit();
+});
 createServer((request, response) => {
   const url = `http://${request.headers.host}${request.url}`;
   const sent = worker.request(url, { method: request.method, headers: request.headers }, (answer) => {

@@ -8,13 +8,21 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     net::TcpStream,
     process::{Child, Command},
+    time::timeout,
 };
 
 use crate::Options;
+
+/// How long a server may take to end.
+const STOPS_WITHIN: Duration = Duration::from_secs(10);
 
 /// A server under measurement.
 pub(crate) struct Server {
@@ -55,9 +63,13 @@ impl Server {
         self.child.id().context("the server has ended")
     }
 
-    /// Ends the process and waits for it.
+    /// Asks the process to end, as it should with all that it has started, and waits for that.
     pub(crate) async fn stop(mut self) -> Result<()> {
-        self.child.kill().await?;
+        let id = Pid::from_raw(i32::try_from(self.id()?)?);
+        kill(id, Signal::SIGTERM)?;
+        timeout(STOPS_WITHIN, self.child.wait())
+            .await
+            .with_context(|| format!("what listens on {} does not end", self.address))??;
         Ok(())
     }
 }
