@@ -156,6 +156,9 @@ pub async fn by_token(state: &AppState, headers: &HeaderMap) -> ApiResult<Option
 /// Who this token belongs to, if it is one that works.
 pub async fn by_secret(state: &AppState, secret: &str) -> ApiResult<Option<CurrentUser>> {
     if let Some(grant) = state.run_tokens.verify(secret) {
+        let Some(grant) = grant.in_force(&state.store).await? else {
+            return Ok(None);
+        };
         let user = state
             .store
             .get_user(grant.user_id)

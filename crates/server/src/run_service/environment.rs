@@ -8,9 +8,9 @@ use hamlet_store::{SecretRecord, ValRecord};
 use super::{NOBODY, longest_run};
 use crate::{auth::RunTokens, config::Config, sealing::Sealing};
 
-/// The token of a worker that serves many requests is renewed this often, by starting a new worker, and works for
-/// another such time: no request is under way that long.
-const WORKER_TOKEN_MS: i64 = 12 * 60 * 60 * 1_000;
+/// The token of a worker that serves many requests is renewed this often, by starting a new worker: a start an hour and
+/// the module state that goes with it cost a busy val nothing that shows, and a token that leaked is of no use soon.
+const WORKER_TOKEN_MS: i64 = 60 * 60 * 1_000;
 
 /// The variables of a run, by name.
 pub(super) type Environment = Arc<[(String, String)]>;
@@ -49,12 +49,19 @@ impl Environments {
         if author == NOBODY {
             return Ok(self.of_nobody());
         }
-        let grants = val.map(|val| val.grants).unwrap_or_default();
-        let token = self.tokens.issue(author, run, grants, self.run_token_for);
-        self.with_token(token, author, val.map(|val| val.id), secrets)
+        let (val_id, grants) = val.map(|val| (val.id, val.grants)).unzip();
+        let token = self.tokens.issue(
+            author,
+            run,
+            val_id,
+            grants.unwrap_or_default(),
+            self.run_token_for,
+        );
+        self.with_token(token, author, val_id, secrets)
     }
 
-    /// For a worker that serves many requests: the same until the time that is answered with it.
+    /// For a worker that serves many requests: the same until the time that is answered with it. Its token works for as
+    /// long as a request that came just before then may take.
     pub(super) fn of_worker(
         &self,
         val: &ValRecord,
@@ -62,10 +69,12 @@ impl Environments {
         secrets: &[SecretRecord],
     ) -> anyhow::Result<(Environment, Timestamp)> {
         let renewed = (now.as_millis() / WORKER_TOKEN_MS + 1) * WORKER_TOKEN_MS;
+        let last_run = i64::try_from(self.run_token_for.as_millis()).unwrap_or(i64::MAX);
         let token = self.tokens.issue_until(
             val.owner.id,
+            val.id,
             val.grants,
-            Timestamp::from_millis(renewed + WORKER_TOKEN_MS),
+            Timestamp::from_millis(renewed.saturating_add(last_run)),
         );
         let environment = self.with_token(token, val.owner.id, Some(val.id), secrets)?;
         Ok((environment, Timestamp::from_millis(renewed)))

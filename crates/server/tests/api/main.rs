@@ -21,6 +21,7 @@ mod packages;
 mod recorder;
 mod replays;
 mod run;
+mod run_tokens;
 mod runs;
 mod schedules;
 
