@@ -6,7 +6,10 @@ use std::{
     collections::HashMap,
     fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock, PoisonError, RwLock},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use hamlet_models::RunError;
@@ -22,7 +25,7 @@ use crate::{
     stock::Stock,
 };
 
-/// Vals that one worker may load.
+/// Vals that one worker may load, and names by which it may ask for them.
 const MOST_MODULES: usize = 1000;
 /// What every module's file name has in it.
 const FILE_MARK: &str = "hamlet-module-";
@@ -47,7 +50,13 @@ pub(crate) struct Modules {
     lock: Option<Arc<str>>,
     /// Held while modules are added, so that one val is loaded once.
     adding: tokio::sync::Mutex<Adding>,
+    imported: Mutex<Arc<Vec<Imported>>>,
+    /// Whether there is anything in `imported`, for those who ask at every request.
+    imports_vals: AtomicBool,
 }
+
+/// What a worker's import of a val led to.
+pub(crate) type Imported = (ValReference, ProgramKey);
 
 struct Module {
     key: ProgramKey,
@@ -61,8 +70,6 @@ struct Module {
 struct Adding {
     by_program: HashMap<(ProgramKey, String), usize>,
     by_reference: HashMap<ValReference, usize>,
-    /// What the static imports led to, to see whether a warm worker still has the right versions.
-    imported: Vec<(ValReference, ProgramKey)>,
     /// Modules before this one are files already.
     written: usize,
 }
@@ -85,6 +92,8 @@ impl Modules {
             loaded: RwLock::default(),
             lock: None,
             adding: tokio::sync::Mutex::default(),
+            imported: Mutex::default(),
+            imports_vals: AtomicBool::new(false),
         };
         let mut adding = modules.adding.lock().await;
         modules.add(&mut adding, program, form).await?;
@@ -100,9 +109,23 @@ impl Modules {
         Ok(file_url(dir, 0))
     }
 
-    /// What the program's static imports led to.
-    pub(crate) async fn imported(&self) -> Vec<(ValReference, ProgramKey)> {
-        self.adding.lock().await.imported.clone()
+    /// Whether any val was imported up to now.
+    pub(crate) fn imports_vals(&self) -> bool {
+        self.imports_vals.load(Ordering::Acquire)
+    }
+
+    /// What every import of a val led to up to now, to see whether a warm worker still has the right versions.
+    pub(crate) fn imported(&self) -> Arc<Vec<Imported>> {
+        self.imported
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn note_import(&self, reference: &ValReference, key: &ProgramKey) {
+        let mut imported = self.imported.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::make_mut(&mut imported).push((reference.clone(), key.clone()));
+        self.imports_vals.store(true, Ordering::Release);
     }
 
     /// An import at run time: the address of the module, or a sentence that says why there is none.
@@ -123,6 +146,10 @@ impl Modules {
         let mut adding = self.adding.lock().await;
         let index = match adding.by_reference.get(&reference) {
             Some(index) => *index,
+            // One val has many names: each costs a look at every request to come.
+            None if adding.by_reference.len() >= MOST_MODULES => {
+                return Err(format!("a val may import vals by at most {MOST_MODULES} names"));
+            }
             None => {
                 let found = self.source.module(&reference).await.map_err(ours)?;
                 let program = found.ok_or_else(|| missing(&reference, specifier))?;
@@ -133,6 +160,7 @@ impl Modules {
                             LinkError::Broken(error) => format!("{}: {}", error.name, error.stack),
                             LinkError::Fault(cause) => ours(cause.into()),
                         })?;
+                self.note_import(&reference, &program.key);
                 adding.by_reference.insert(reference, index);
                 index
             }
@@ -151,6 +179,7 @@ impl Modules {
     /// Adds a program with all that it imports, each once, or nothing.
     async fn add(&self, adding: &mut Adding, program: &Program, form: Form) -> Result<usize, LinkError> {
         let before = self.loaded.read().unwrap_or_else(PoisonError::into_inner).len();
+        let imported_before = self.imported().len();
         let added = self.add_all(adding, program, form).await;
         if added.is_err() {
             self.loaded
@@ -159,6 +188,8 @@ impl Modules {
                 .truncate(before);
             adding.by_program.retain(|_, index| *index < before);
             adding.by_reference.retain(|_, index| *index < before);
+            let mut imported = self.imported.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::make_mut(&mut imported).truncate(imported_before);
         }
         added
     }
@@ -190,7 +221,7 @@ impl Modules {
                         };
                         let (index, _) = self.place(adding, &imported, Form::Module).await?;
                         adding.by_reference.insert(import.reference.clone(), index);
-                        adding.imported.push((import.reference.clone(), imported.key));
+                        self.note_import(&import.reference, &imported.key);
                         index
                     }
                 };

@@ -98,7 +98,7 @@ async fn start(
             answer = &mut answer => match answer {
                 Ok(Answer::Ready) => {
                     worker.runs().end(run.id);
-                    return Ok(Arc::new(WarmWorker::new(worker, modules, given).await));
+                    return Ok(Arc::new(WarmWorker::new(worker, modules, given)));
                 }
                 Ok(Answer::End(report)) => {
                     worker.drain_whole();

@@ -16,7 +16,7 @@ use super::{
     start::{Starting, Unready, start_detached},
 };
 use crate::{
-    ProgramKey, RunRequest, RuntimeError, ValReference,
+    ProgramKey, RunRequest, RuntimeError,
     live_run::LiveRun,
     modules::Modules,
     shared::Shared,
@@ -32,7 +32,6 @@ pub(crate) struct WarmWorker {
     pub(crate) modules: Arc<Modules>,
     pub(crate) socket: PathBuf,
     pub(crate) started: Started,
-    imported: Vec<(ValReference, ProgramKey)>,
     idle: Mutex<Vec<Connection>>,
     last_used: Mutex<Instant>,
     /// It gets no new requests.
@@ -111,8 +110,8 @@ impl WarmWorkers {
             match &slot.ready {
                 None => return Found::Starting(slot.starting.clone()),
                 Some(warm) if warm.worker.is_alive() => {
-                    let good =
-                        warm.imported.is_empty() || checked.is_some_and(|checked| Arc::ptr_eq(checked, warm));
+                    let good = !warm.modules.imports_vals()
+                        || checked.is_some_and(|checked| Arc::ptr_eq(checked, warm));
                     if !good {
                         return Found::Check(warm.clone());
                     }
@@ -238,11 +237,10 @@ impl WarmWorkers {
 }
 
 impl WarmWorker {
-    /// A worker that serves, with what its static imports led to.
-    pub(crate) async fn new(worker: Arc<Worker>, modules: Arc<Modules>, given: Instant) -> Self {
+    /// A worker that serves.
+    pub(crate) fn new(worker: Arc<Worker>, modules: Arc<Modules>, given: Instant) -> Self {
         Self {
             socket: worker.dir.join("http"),
-            imported: modules.imported().await,
             worker,
             modules,
             started: Started {
@@ -281,9 +279,9 @@ impl WarmWorker {
         }
     }
 
-    /// Whether the vals that it imports are still those that an import would lead to now.
+    /// Whether the vals that it has imported, also while it served, are still those that an import would lead to now.
     pub(crate) async fn is_current(&self, request: &RunRequest) -> Result<bool, RuntimeError> {
-        for (reference, key) in &self.imported {
+        for (reference, key) in self.modules.imported().iter() {
             let found = request
                 .modules
                 .module(reference)

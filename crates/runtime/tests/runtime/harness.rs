@@ -243,7 +243,7 @@ impl Val {
     }
 }
 
-/// The vals that others import: by user and name, each with its versions.
+/// The vals that others import: by user and name in lower case, each with its versions.
 #[derive(Default)]
 pub(crate) struct Vals(Mutex<HashMap<(String, String), Vec<Saved>>>);
 
@@ -251,13 +251,14 @@ pub(crate) struct Vals(Mutex<HashMap<(String, String), Vec<Saved>>>);
 struct Saved {
     id: ValId,
     version: u32,
+    address: String,
     code: Arc<str>,
 }
 
 impl Vals {
     pub(crate) fn save(&self, username: &str, name: &str, code: &str) {
         let mut vals = self.0.lock().expect("vals");
-        let versions = vals.entry((username.into(), name.into())).or_default();
+        let versions = vals.entry(folded(username, name)).or_default();
         let id = versions
             .first()
             .map_or_else(|| Uuid::new_v4().into(), |first| first.id);
@@ -265,26 +266,28 @@ impl Vals {
         versions.push(Saved {
             id,
             version,
+            address: format!("https://esm.town/v/{username}/{name}?v={version}"),
             code: code.into(),
         });
     }
 }
 
+fn folded(username: &str, name: &str) -> (String, String) {
+    (username.to_lowercase(), name.to_lowercase())
+}
+
 impl ModuleSource for Vals {
     fn module<'a>(&'a self, reference: &'a ValReference) -> BoxFuture<'a, Result<Option<Program>, BoxError>> {
         let vals = self.0.lock().expect("vals");
-        let versions = vals.get(&(reference.username.clone(), reference.name.clone()));
+        let versions = vals.get(&folded(&reference.username, &reference.name));
         let found = versions.and_then(|versions| match reference.version {
             Some(version) => versions.iter().find(|saved| saved.version == version),
             None => versions.last(),
         });
-        let program = found.map(|Saved { id, version, code }| Program {
-            key: ProgramKey::Version(*id, *version),
-            url: format!(
-                "https://esm.town/v/{}/{}?v={version}",
-                reference.username, reference.name
-            ),
-            code: code.clone(),
+        let program = found.map(|saved| Program {
+            key: ProgramKey::Version(saved.id, saved.version),
+            url: saved.address.clone(),
+            code: saved.code.clone(),
             kind: ValKind::Script,
         });
         async { Ok(program) }.boxed()

@@ -75,6 +75,54 @@ async fn a_new_version_of_an_imported_val_takes_effect_on_the_next_request() {
 }
 
 #[tokio::test]
+async fn what_was_imported_at_run_time_takes_effect_on_the_next_request_too() {
+    let host = Host::new().await;
+    let when_loaded = "const { word } = await import('https://esm.town/v/bob/tool');
+         let count = 0; export default () => new Response(`${word()} ${++count}`);";
+    let when_asked = "let count = 0; export default async () => {
+           const { word } = await import('https://esm.town/v/bob/' + 'tool');
+           return new Response(`${word()} ${++count}`);
+         };";
+    for code in [when_loaded, when_asked] {
+        let val = Val::http(code);
+        val.vals.save("bob", "deep", "export default 'old'");
+        let tool = "import deep from './deep'; export const word = () => deep;";
+        val.vals.save("bob", "tool", tool);
+        assert_eq!(host.get(&val, "/").await.1, "old 1", "{code}");
+        assert_eq!(host.get(&val, "/").await.1, "old 2", "{code}: the worker stays");
+        val.vals.save("bob", "deep", "export default 'new'");
+        assert_eq!(
+            host.get(&val, "/").await.1,
+            "new 1",
+            "{code}: also what that imports"
+        );
+        val.vals.save("bob", "tool", "export const word = () => 'own';");
+        assert_eq!(host.get(&val, "/").await.1, "own 1", "{code}");
+    }
+}
+
+#[tokio::test]
+async fn a_val_is_imported_by_so_many_names_at_most() {
+    let host = Host::new().await;
+    let val = Val::http(
+        "const spell = (n) => [...'manynamess'].map((c, at) => n >> at & 1 ? c.toUpperCase() : c).join('');
+         export default async () => {
+           const said = [];
+           for (let n = 0; n < 1003; n++) {
+             await import(`https://esm.town/v/bob/${spell(n)}`).catch((error) => said.push(error.message));
+           }
+           return new Response([said.length, said[0]].join());
+         };",
+    );
+    val.vals.save("bob", "manyNamess", "");
+    let (_, said) = host.get(&val, "/").await;
+    assert!(
+        said.starts_with("3,") && said.contains("at most 1000 names"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
 async fn lines_of_requests_at_once_belong_to_the_request_that_printed_them() {
     let host = Host::new().await;
     let val = Val::http(

@@ -26,6 +26,7 @@ mod runs;
 mod schedules;
 
 mod gateway;
+mod imports;
 mod modules;
 mod standard_library;
 

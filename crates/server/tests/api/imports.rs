@@ -1,0 +1,115 @@
+//! What imports of vals lead to, for whom, and since when.
+
+use axum::{
+    body::Body,
+    http::{Method, StatusCode},
+};
+use hamlet_models::{ExtendedVal, Privacy, ValKind};
+use serde_json::json;
+
+use crate::test_app::{Answer, Client, TestApp};
+
+async fn save(owner: &Client, val: &ExtendedVal, code: &str) {
+    let path = format!("/v1/vals/{}/versions", val.id);
+    let saved = owner.post(&path, &json!({"code": code})).await;
+    assert_eq!(saved.status, StatusCode::CREATED, "{}", saved.text());
+}
+
+async fn hide(owner: &Client, val: &ExtendedVal) {
+    let path = format!("/v1/vals/{}", val.id);
+    owner.put(&path, &json!({"privacy": "private"})).await.nothing();
+}
+
+/// Asks an HTTP val for its page.
+async fn visit(app: &TestApp, label: &str) -> Answer {
+    let visitor = app.anonymous().with("host", &format!("{label}.localhost:8787"));
+    visitor.send(Method::GET, "/", Body::empty()).await
+}
+
+const ASKS: [&str; 4] = [
+    "import { word } from 'https://esm.town/v/ada/lib'; export default () => new Response(word);",
+    "import { word } from 'https://esm.town/v/ada/through'; export default () => new Response(word);",
+    "const { word } = await import('https://esm.town/v/@ADA/LIB'); export default () => new Response(word);",
+    "export default async () => new Response((await import('https://esm.town/v/ada/' + 'lib')).word);",
+];
+
+#[tokio::test]
+async fn a_warm_val_takes_what_was_saved_and_loses_what_was_hidden_however_it_imports() {
+    let app = TestApp::running().await;
+    let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+    let write = async |owner: &Client, name: &str, kind, code: &str| {
+        owner.write_val(name, kind, Privacy::Public, code).await
+    };
+    let lib = write(&ada, "lib", ValKind::Script, "export const word = 'old';").await;
+    write(&ada, "through", ValKind::Script, "export * from './lib';").await;
+    let labels = ["bob-a", "bob-b", "bob-c", "bob-d"];
+    for (label, code) in labels.into_iter().zip(ASKS) {
+        write(&bob, label.trim_start_matches("bob-"), ValKind::Http, code).await;
+        assert_eq!(visit(&app, label).await.text(), "old", "{code}");
+    }
+
+    save(&ada, &lib, "export const word = 'new';").await;
+    for (label, code) in labels.into_iter().zip(ASKS) {
+        assert_eq!(visit(&app, label).await.text(), "new", "{code}");
+    }
+
+    hide(&ada, &lib).await;
+    for (label, code) in labels.into_iter().zip(ASKS) {
+        let refused = visit(&app, label).await;
+        assert_eq!(
+            refused.status,
+            StatusCode::BAD_GATEWAY,
+            "{code}: {}",
+            refused.text()
+        );
+        assert!(
+            refused.text().contains("there is no val"),
+            "{code}: {}",
+            refused.text()
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_private_val_is_not_imported_through_a_public_one() {
+    let app = TestApp::running().await;
+    let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+    let script = async |owner: &Client, name: &str, privacy, code: &str| {
+        owner.write_val(name, ValKind::Script, privacy, code).await;
+    };
+    script(&ada, "secret", Privacy::Private, "export const word = 'hush';").await;
+    for (name, code) in [
+        ("imports", "import { word } from './secret'; export { word };"),
+        ("reexports", "export * from './secret';"),
+        (
+            "renames",
+            "export { word } from 'https://esm.town/v/ada/secret?v=0';",
+        ),
+        ("loads", "export const { word } = await import('./secret');"),
+        (
+            "computes",
+            "export const { word } = await import('./' + 'secret');",
+        ),
+    ] {
+        script(&ada, name, Privacy::Public, code).await;
+        let import = format!("import {{ word }} from 'https://esm.town/v/ada/{name}'; export default word;");
+        for owner in [&ada, &bob] {
+            let answer = owner.post("/v1/eval", &json!({"code": import})).await;
+            if owner.id == ada.id {
+                assert_eq!(answer.value(), "hush", "{name}");
+                continue;
+            }
+            assert_eq!(
+                answer.status,
+                StatusCode::BAD_REQUEST,
+                "{name}: {}",
+                answer.text()
+            );
+            assert!(
+                answer.text().contains("there is no val ada/secret") && !answer.text().contains("hush"),
+                "{name}: {}",
+                answer.text()
+            );
+        }
+    }
+}
