@@ -24,7 +24,7 @@ use super::{SqlError, values};
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// The most bytes that an account's database may have.
 const DATABASE_MAX_BYTES: u64 = 1 << 30;
-/// The most bytes of rows that one call answers.
+/// The most bytes of rows and of columns' names that one call answers.
 const ANSWER_MAX_BYTES: usize = 16 << 20;
 /// The most bytes of one value, and of one statement.
 const VALUE_MAX_BYTES: i32 = 16 << 20;
@@ -168,21 +168,21 @@ impl Account {
         if let SqlStatement::WithArgs { args, .. } = statement {
             values::bind(&mut prepared, args)?;
         }
-        let columns: Vec<String> = prepared.column_names().into_iter().map(str::to_owned).collect();
-        let column_types = prepared
-            .columns()
-            .iter()
-            .map(|column| column.decl_type().unwrap_or_default().to_owned())
-            .collect();
+        let mut columns = Vec::new();
+        let mut column_types = Vec::new();
+        for column in prepared.columns() {
+            let (name, declared) = (column.name(), column.decl_type().unwrap_or_default());
+            take(room, name.len() + declared.len() + values::BASE_BYTES)?;
+            columns.push(name.to_owned());
+            column_types.push(declared.to_owned());
+        }
         let mut rows = Vec::new();
         let mut cursor = prepared.raw_query();
         while let Some(row) = cursor.next().map_err(|error| refused(&error))? {
             let mut values = Vec::with_capacity(columns.len());
             for index in 0..columns.len() {
                 let value = row.get_ref(index).map_err(|error| refused(&error))?;
-                *room = room
-                    .checked_sub(values::size_of(value))
-                    .ok_or_else(too_many_rows)?;
+                take(room, values::size_of(value))?;
                 values.push(values::to_json(value));
             }
             rows.push(values);
@@ -271,11 +271,15 @@ fn make_folder(folder: &Path) -> std::io::Result<()> {
     builder.create(folder)
 }
 
-fn too_many_rows() -> SqlError {
-    SqlError::Refused(format!(
-        "the rows are larger than the {} MB that one call answers: add a limit",
-        ANSWER_MAX_BYTES >> 20
-    ))
+/// Takes so many bytes from what is left for an answer.
+fn take(room: &mut usize, bytes: usize) -> Result<(), SqlError> {
+    *room = room.checked_sub(bytes).ok_or_else(|| {
+        SqlError::Refused(format!(
+            "the rows are larger than the {} MB that one call answers: add a limit",
+            ANSWER_MAX_BYTES >> 20
+        ))
+    })?;
+    Ok(())
 }
 
 fn refused(error: &rusqlite::Error) -> SqlError {

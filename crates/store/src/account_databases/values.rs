@@ -12,6 +12,8 @@ use super::SqlError;
 
 /// Whole numbers beyond this can't be told apart by a reader whose numbers are doubles.
 const SAFE_INTEGER: u64 = (1 << 53) - 1;
+/// What a value is counted as beside its text or bytes: it lies in memory until it is sent.
+pub(super) const BASE_BYTES: usize = 32;
 
 /// Gives a statement its parameters.
 pub(super) fn bind(statement: &mut Statement<'_>, args: &SqlArgs) -> Result<(), SqlError> {
@@ -83,6 +85,5 @@ pub(super) fn size_of(value: ValueRef<'_>) -> usize {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
         ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 0,
     };
-    // The value itself, as it lies in memory until it is sent.
-    bytes + 32
+    bytes + BASE_BYTES
 }

@@ -186,6 +186,15 @@ async fn a_value_a_statement_and_an_answer_have_a_largest_size() {
     let many = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000)
                 select zeroblob(1000) from n";
     assert!(db.refused(many).await.contains("add a limit"));
+
+    // Names come with every statement, however few rows there are.
+    let name = "a".repeat(500_000);
+    db.run(&format!("create table t ({name})"), json!([]))
+        .await
+        .expect("a table");
+    let refused = db.batch(&["select * from t"; 100], SqlMode::Read).await;
+    let sentence = refused.expect_err("more names than fit").to_string();
+    assert!(sentence.contains("add a limit"), "{sentence}");
 }
 
 #[tokio::test]
