@@ -8,6 +8,7 @@ mod password;
 mod run_tokens;
 mod secrets;
 mod throttle;
+mod visits;
 
 use std::sync::Arc;
 
@@ -31,6 +32,7 @@ pub use secrets::{
     session_of,
 };
 pub use throttle::Throttle;
+pub use visits::{Lasting, Visit, VisitPasses};
 
 /// To read vals and versions.
 pub const VAL_READ: Scope = Scope::new(ScopeResource::Val, ScopeAction::Read);
@@ -67,6 +69,8 @@ pub struct CurrentUser {
     pub scopes: Scopes,
     /// How the caller showed who they are.
     pub credential: Credential,
+    /// The session or token that came; none with the token of a run, which ends by itself.
+    pub lasting: Option<Lasting>,
 }
 
 /// How a caller showed who they are.
@@ -171,13 +175,29 @@ pub async fn by_secret(state: &AppState, secret: &str) -> ApiResult<Option<Curre
             user,
             scopes: grant.scopes,
             credential: Credential::RunToken(grant.run_id),
+            lasting: None,
         }));
     }
-    let grant = state.store.find_token(hash_secret(secret)).await?;
-    Ok(grant.map(|grant| CurrentUser {
-        user: grant.user,
-        scopes: grant.scopes,
-        credential: Credential::Token,
+    by_lasting(state, Lasting::Token(hash_secret(secret))).await
+}
+
+/// Who has this session or token, if it is one that works.
+pub async fn by_lasting(state: &AppState, lasting: Lasting) -> ApiResult<Option<CurrentUser>> {
+    let found = match lasting {
+        Lasting::Session(hash) => {
+            let user = state.store.find_session(hash).await?;
+            user.map(|user| (user, Scopes::all(), Credential::Session))
+        }
+        Lasting::Token(hash) => {
+            let grant = state.store.find_token(hash).await?;
+            grant.map(|grant| (grant.user, grant.scopes, Credential::Token))
+        }
+    };
+    Ok(found.map(|(user, scopes, credential)| CurrentUser {
+        user,
+        scopes,
+        credential,
+        lasting: Some(lasting),
     }))
 }
 
@@ -193,12 +213,7 @@ async fn by_session(state: &AppState, parts: &Parts) -> ApiResult<Option<Current
             ..user
         })
     } else {
-        let user = state.store.find_session(hash_secret(secret)).await?;
-        user.map(|user| CurrentUser {
-            user,
-            scopes: Scopes::all(),
-            credential: Credential::Session,
-        })
+        by_lasting(state, Lasting::Session(hash_secret(secret))).await?
     };
     if user.is_some() {
         cross_site::must_be_ours(state, parts)?;

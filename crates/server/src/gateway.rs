@@ -19,7 +19,13 @@ use hamlet_models::{Privacy, ValId, ValKind};
 use hamlet_store::{StoreError, ValRecord};
 use uuid::Uuid;
 
-use crate::{auth, config::Config, error::ApiError, run_service::Answered, state::AppState};
+use crate::{
+    auth::{self, CurrentUser},
+    config::Config,
+    error::{ApiError, ApiResult},
+    run_service::Answered,
+    state::AppState,
+};
 use body::Limit;
 use page::{Asked, Page};
 
@@ -81,6 +87,24 @@ fn without_port(host: &str) -> &str {
     }
 }
 
+/// What a caller shows to be let in.
+enum Shown {
+    /// A token of this instance.
+    Token(String),
+    /// A pass to one val.
+    Pass(String),
+}
+
+impl Shown {
+    /// Who shows it at this val, if it works there.
+    async fn caller(&self, state: &AppState, val: &ValRecord) -> ApiResult<Option<CurrentUser>> {
+        match self {
+            Self::Token(token) => auth::by_secret(state, token).await,
+            Self::Pass(pass) => visit::visitor(state, val, pass).await,
+        }
+    }
+}
+
 /// Answers a request to the val that this label names.
 pub async fn answer(state: &AppState, label: &str, mut request: Request<Body>) -> Response {
     let asked = Asked::of(request.headers());
@@ -88,14 +112,14 @@ pub async fn answer(state: &AppState, label: &str, mut request: Request<Body>) -
     if let Some((pass, address)) = visit::of_address(request.uri()) {
         return visit::let_in(state, pass, &address);
     }
-    let pass = visit::take_pass(&mut request);
-    let token = take_token(request.headers_mut()).or(pass);
-    let (response, is_the_vals) = match find(state, label, token.as_deref()).await {
+    let pass = visit::take_pass(&mut request).map(Shown::Pass);
+    let shown = take_token(request.headers_mut()).map(Shown::Token).or(pass);
+    let (response, is_the_vals) = match find(state, label, shown.as_ref()).await {
         Err(page) => (page.response(asked), false),
         Ok(val) => match send(state, &val, request).await {
             Ok(response) => (response, true),
             Err(page) => (
-                page.with_stack_for_owner(state, &val, token.as_deref())
+                page.with_stack_for_owner(state, &val, shown.as_ref())
                     .await
                     .response(asked),
                 false,
@@ -109,7 +133,7 @@ pub async fn answer(state: &AppState, label: &str, mut request: Request<Body>) -
 }
 
 /// The val, if there is one and the caller may know of it.
-async fn find(state: &AppState, label: &str, token: Option<&str>) -> Result<Arc<ValRecord>, Page> {
+async fn find(state: &AppState, label: &str, shown: Option<&Shown>) -> Result<Arc<ValRecord>, Page> {
     let found = match (label.rsplit_once('-'), Uuid::try_parse(label)) {
         (Some((username, name)), _) => state.store.find_val(username, name).await,
         (None, Ok(id)) => state.store.get_val(ValId(id)).await,
@@ -121,7 +145,7 @@ async fn find(state: &AppState, label: &str, token: Option<&str>) -> Result<Arc<
         Err(error) => return Err(Page::of_error(error.into())),
     };
     if val.privacy == Privacy::Private {
-        must_be_owner(state, &val, token).await?;
+        must_be_owner(state, &val, shown).await?;
     }
     match val.kind {
         ValKind::Http => Ok(val),
@@ -129,9 +153,9 @@ async fn find(state: &AppState, label: &str, token: Option<&str>) -> Result<Arc<
     }
 }
 
-async fn must_be_owner(state: &AppState, val: &ValRecord, token: Option<&str>) -> Result<(), Page> {
-    let caller = match token {
-        Some(token) => auth::by_secret(state, token).await.map_err(Page::of_error)?,
+async fn must_be_owner(state: &AppState, val: &ValRecord, shown: Option<&Shown>) -> Result<(), Page> {
+    let caller = match shown {
+        Some(shown) => shown.caller(state, val).await.map_err(Page::of_error)?,
         None => None,
     };
     match caller {

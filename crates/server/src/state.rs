@@ -5,7 +5,7 @@ use std::{ops::Deref, sync::Arc};
 use hamlet_store::{AccountDatabases, Store};
 
 use crate::{
-    auth::{Passwords, RunTokens, Throttle},
+    auth::{Passwords, RunTokens, Throttle, VisitPasses},
     config::Config,
     mail::Mailer,
     run_service::RunService,
@@ -29,6 +29,8 @@ pub struct App {
     pub runs: RunService,
     /// Issues and checks the tokens of runs.
     pub run_tokens: RunTokens,
+    /// Issues and checks the passes of visits to private vals.
+    pub visits: VisitPasses,
     /// Hashes and checks passwords.
     pub passwords: Passwords,
     /// Counts attempts to sign in.
@@ -51,6 +53,7 @@ impl AppState {
             mailer,
             runs,
             run_tokens,
+            visits: VisitPasses::new(),
             passwords: Passwords::new(),
             sign_ins: Throttle::new(),
         }))

@@ -9,7 +9,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use uuid::Uuid;
 
-use super::{RUN_WRITE, secrets::TOKEN_PREFIX};
+use super::secrets::TOKEN_PREFIX;
 
 /// Issues and checks the tokens of runs.
 #[derive(Clone)]
@@ -97,22 +97,6 @@ impl RunTokens {
         };
         let expires = u64::try_from(expires.as_millis() / 1_000).unwrap_or_default();
         self.sign(&grant, expires)
-    }
-
-    /// What a pass may do.
-    pub fn visit_scopes() -> Scopes {
-        [RUN_WRITE].into_iter().collect()
-    }
-
-    /// A pass for the owner's browser to a private HTTP val: it can start runs, and nothing else.
-    pub fn issue_visit(&self, user_id: UserId, valid_for: Duration) -> String {
-        let grant = RunGrant {
-            user_id,
-            scopes: Self::visit_scopes(),
-            run_id: None,
-            val_id: None,
-        };
-        self.sign(&grant, now_seconds().saturating_add(valid_for.as_secs()))
     }
 
     /// What the token says, if it is one of these and has not expired.

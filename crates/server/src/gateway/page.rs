@@ -12,7 +12,8 @@ use hamlet_runtime::{End, Outcome};
 use hamlet_store::ValRecord;
 use sha2::{Digest, Sha256};
 
-use crate::{auth, error::ApiError, failure::Failure, state::AppState};
+use super::Shown;
+use crate::{error::ApiError, failure::Failure, state::AppState};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -114,11 +115,11 @@ impl Page {
         mut self,
         state: &AppState,
         val: &ValRecord,
-        token: Option<&str>,
+        shown: Option<&Shown>,
     ) -> Self {
         if let Said::Failed(failure) = &mut self.said {
-            let caller = match token {
-                Some(token) => auth::by_secret(state, token).await.ok().flatten(),
+            let caller = match shown {
+                Some(shown) => shown.caller(state, val).await.ok().flatten(),
                 None => None,
             };
             if caller.is_none_or(|caller| caller.id() != val.owner.id) {

@@ -1,5 +1,7 @@
 //! How the owner's browser opens a private val: the web app's session is for its own host alone, so that host sends
 //! the browser to the val with a pass that works for a minute, and the gateway keeps it in a cookie of the val's host.
+//! Both are for this val alone, and end with the session or token that asked. Within its minute a pass works again, so
+//! that a page that is loaded twice is no dead end.
 
 use std::time::Duration;
 
@@ -9,7 +11,12 @@ use axum::{
 };
 use hamlet_store::ValRecord;
 
-use crate::{auth::RunTokens, present::Links, state::AppState};
+use crate::{
+    auth::{CurrentUser, Lasting, Visit, by_lasting},
+    error::ApiResult,
+    present::Links,
+    state::AppState,
+};
 
 /// The name of the pass in the address, and of the cookie.
 const VISIT: &str = "hamlet_visit";
@@ -20,25 +27,50 @@ const PASS_FOR: Duration = Duration::from_secs(60);
 const STAYS_FOR: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// The address at which the owner's browser is let in to their val.
-pub fn address_of(state: &AppState, links: &Links, val: &ValRecord) -> String {
-    let pass = state.run_tokens.issue_visit(val.owner.id, PASS_FOR);
+pub fn address_of(state: &AppState, links: &Links, val: &ValRecord, asked_with: Lasting) -> String {
+    let visit = Visit {
+        val_id: val.id,
+        asked_with,
+    };
+    let pass = state.visits.issue(&visit, PASS_FOR);
     format!("{}/?{VISIT}={pass}", links.endpoint(val))
 }
 
-/// Takes the pass out of the cookies, so that the val doesn't see it.
+/// Who visits this val by this pass, if it is for this val, and what it was asked for with works still.
+pub(super) async fn visitor(state: &AppState, val: &ValRecord, pass: &str) -> ApiResult<Option<CurrentUser>> {
+    match state.visits.verify(pass) {
+        Some(visit) if visit.val_id == val.id => by_lasting(state, visit.asked_with).await,
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// Takes the pass out of the cookies, on however many lines they are, so that the val doesn't see it.
 fn take_cookie(headers: &mut HeaderMap) -> Option<String> {
-    let cookies = headers.get(header::COOKIE)?.to_str().ok()?;
-    let (own, others): (Vec<&str>, Vec<&str>) = cookies
-        .split(';')
-        .map(str::trim)
-        .partition(|cookie| pass_in(cookie).is_some());
-    let pass = pass_in(own.first()?)?.to_owned();
-    let others = others.join("; ");
-    match HeaderValue::try_from(others) {
-        Ok(others) if !others.is_empty() => headers.insert(header::COOKIE, others),
-        Ok(_) | Err(_) => headers.remove(header::COOKIE),
-    };
-    Some(pass)
+    let lines: Vec<HeaderValue> = headers.get_all(header::COOKIE).iter().cloned().collect();
+    let pass = lines.iter().flat_map(cookies).find_map(pass_in_cookie)?;
+    headers.remove(header::COOKIE);
+    for line in &lines {
+        let others: Vec<&[u8]> = cookies(line)
+            .filter(|cookie| pass_in_cookie(cookie).is_none())
+            .collect();
+        if let Ok(others) = HeaderValue::from_bytes(&others.join(&b"; "[..]))
+            && !others.is_empty()
+        {
+            headers.append(header::COOKIE, others);
+        }
+    }
+    String::from_utf8(pass.to_vec()).ok()
+}
+
+/// The cookies of one line; what a browser sends there need not be text.
+fn cookies(line: &HeaderValue) -> impl Iterator<Item = &[u8]> {
+    line.as_bytes()
+        .split(|&byte| byte == b';')
+        .map(<[u8]>::trim_ascii)
+}
+
+fn pass_in_cookie(cookie: &[u8]) -> Option<&[u8]> {
+    cookie.strip_prefix(VISIT.as_bytes())?.strip_prefix(b"=")
 }
 
 fn pass_in(pair: &str) -> Option<&str> {
@@ -78,12 +110,8 @@ pub(super) fn take_pass<B>(request: &mut Request<B>) -> Option<String> {
 
 /// Lets the browser in if the pass is good, and sends it on to the address without the pass.
 pub(super) fn let_in(state: &AppState, pass: &str, address: &str) -> Response {
-    let grant = state
-        .run_tokens
-        .verify(pass)
-        .filter(|grant| grant.scopes == RunTokens::visit_scopes());
-    let cookie = grant.and_then(|grant| {
-        let pass = state.run_tokens.issue_visit(grant.user_id, STAYS_FOR);
+    let cookie = state.visits.verify(pass).and_then(|visit| {
+        let pass = state.visits.issue(&visit, STAYS_FOR);
         let secure = if state.config.is_https() { "; Secure" } else { "" };
         let seconds = STAYS_FOR.as_secs();
         let cookie = format!("{VISIT}={pass}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
@@ -114,17 +142,24 @@ mod tests {
             ("hamlet_visit=p", Some("p"), None),
             ("a=1", None, Some("a=1")),
             ("xhamlet_visit=p", None, Some("xhamlet_visit=p")),
+            (
+                "a=1\nhamlet_visit=p; b=2\nhamlet_visit=q",
+                Some("p"),
+                Some("a=1\nb=2"),
+            ),
+            ("a=é; hamlet_visit=p", Some("p"), Some("a=é")),
         ] {
             let mut headers = HeaderMap::new();
-            headers.insert(header::COOKIE, HeaderValue::from_static(cookies));
+            for line in cookies.lines() {
+                headers.append(header::COOKIE, HeaderValue::from_str(line).expect("a line"));
+            }
             assert_eq!(take_cookie(&mut headers).as_deref(), pass, "{cookies}");
-            assert_eq!(
-                headers
-                    .get(header::COOKIE)
-                    .map(|left| left.to_str().expect("text")),
-                left,
-                "{cookies}"
-            );
+            let lines: Vec<&str> = headers
+                .get_all(header::COOKIE)
+                .iter()
+                .map(|line| str::from_utf8(line.as_bytes()).expect("text"))
+                .collect();
+            assert_eq!(lines.join("\n"), left.unwrap_or_default(), "{cookies}");
         }
     }
 

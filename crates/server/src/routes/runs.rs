@@ -64,7 +64,8 @@ async fn list_val_runs(
     )))
 }
 
-/// Opens an HTTP val in its owner's browser, also a private one: leads to its address, which then knows the owner.
+/// Opens an HTTP val in its owner's browser, also a private one: leads to its address, which then knows the owner for
+/// as long as the session or token works that asked, and for half a day at most.
 #[utoipa::path(get, path = "/v1/vals/{val_id}/open", tag = "runs", params(("val_id" = ValId, Path)),
     responses((status = 302, description = "Leads to the val"), ApiError))]
 async fn open_val(
@@ -82,7 +83,13 @@ async fn open_val(
             "only HTTP vals have an address to open",
         ));
     }
-    let location = gateway::visit_address(&state, &links, &val);
+    let asked_with = user.lasting.ok_or_else(|| {
+        ApiError::invalid(
+            "authorization",
+            "the token of a run opens no val in a browser: sign in, or send a token of your own",
+        )
+    })?;
+    let location = gateway::visit_address(&state, &links, &val, asked_with);
     Ok((
         StatusCode::FOUND,
         [

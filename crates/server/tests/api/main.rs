@@ -29,6 +29,7 @@ mod gateway;
 mod imports;
 mod modules;
 mod standard_library;
+mod visits;
 
 mod blob;
 mod email;

@@ -243,14 +243,7 @@ impl Client {
             .headers_mut()
             .entry(header::HOST)
             .or_insert(HeaderValue::from_static("hamlet.test"));
-        let response = self.app.clone().answer(request).await;
-        let (parts, body) = response.into_parts();
-        let body = body.collect().await.expect("a body").to_bytes();
-        Answer {
-            status: parts.status,
-            headers: parts.headers,
-            body,
-        }
+        Answer::of(self.app.clone().answer(request).await).await
     }
 
     /// The token that goes with everything.
@@ -302,6 +295,16 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// The whole of a response.
+    pub(crate) async fn of(response: axum::response::Response) -> Self {
+        let (parts, body) = response.into_parts();
+        Self {
+            status: parts.status,
+            headers: parts.headers,
+            body: body.collect().await.expect("a body").to_bytes(),
+        }
+    }
+
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.body).expect("UTF-8")
     }
