@@ -203,7 +203,7 @@ pub async fn by_lasting(state: &AppState, lasting: Lasting) -> ApiResult<Option<
 
 /// Who the request's session belongs to, if it has one that has not ended.
 async fn by_session(state: &AppState, parts: &Parts) -> ApiResult<Option<CurrentUser>> {
-    let Some(secret) = session_of(&parts.headers) else {
+    let Some(secret) = session_of(&parts.headers, state.config.is_https()) else {
         return Ok(None);
     };
     // Someone who signed in by a token goes on with that token: its scopes, its expiry and its end hold here too.

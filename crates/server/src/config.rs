@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use hamlet_models::Limits;
 use hamlet_store::{Bucket, StoreConfig, StoreRole};
 use serde::Deserialize;
-use url::Url;
+use url::{Host, Url};
 
 /// Declares each setting once: what it means, its name, its type, and its name in the environment.
 macro_rules! settings {
@@ -52,7 +52,8 @@ settings! {
     /// Public address of this instance, for links [default: the address that a request came to]
     #[arg(value_name = "URL")]
     base_url: String, "HAMLET_BASE_URL";
-    /// Host under which HTTP vals answer, with its port [default: localhost and the listening port]
+    /// Host under which HTTP vals answer, with its port; of another registered domain than the public address
+    /// [default: localhost and the listening port]
     #[arg(value_name = "HOST")]
     vals_domain: String, "HAMLET_VALS_DOMAIN";
     /// Host of the vals' e-mail addresses; without it, no mail is taken
@@ -287,6 +288,15 @@ impl TryFrom<Settings> for Config {
             emails_per_hour: EMAILS_PER_HOUR,
         };
         let data_dir = settings.data_dir.unwrap_or_else(|| "hamlet-data".into());
+        let base_url = settings.base_url.as_deref().map(base_url).transpose()?;
+        let vals_domain_chosen = settings.vals_domain.is_some();
+        let vals_domain = match settings.vals_domain {
+            Some(domain) => vals_domain(&domain)?,
+            None => default_vals_domain(listen),
+        };
+        if let Some(base_url) = &base_url {
+            must_be_of_two_sites(base_url, &vals_domain)?;
+        }
         Ok(Self {
             listen,
             secret_key_file: settings
@@ -295,12 +305,9 @@ impl TryFrom<Settings> for Config {
             data_dir,
             database_url: settings.database_url,
             bucket: settings.blobs_url.as_deref().map(bucket).transpose()?,
-            base_url: settings.base_url.as_deref().map(base_url).transpose()?,
-            vals_domain_chosen: settings.vals_domain.is_some(),
-            vals_domain: match settings.vals_domain {
-                Some(domain) => vals_domain(&domain)?,
-                None => default_vals_domain(listen),
-            },
+            base_url,
+            vals_domain_chosen,
+            vals_domain,
             mail: MailConfig {
                 domain: settings.mail_domain.as_deref().map(mail_domain).transpose()?,
                 listen: settings
@@ -454,6 +461,35 @@ fn vals_domain(text: &str) -> Result<String, ConfigError> {
         .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }
 
+/// Refuses to have the vals' pages on the site of the web app: a browser lets pages of one site set cookies for each
+/// other, and sends theirs along.
+fn must_be_of_two_sites(base_url: &str, vals_domain: &str) -> Result<(), ConfigError> {
+    let Ok(url) = Url::parse(base_url) else {
+        return Ok(());
+    };
+    let Some(Host::Domain(app)) = url.host() else {
+        return Ok(());
+    };
+    let domain = vals_domain.split(':').next().unwrap_or_default();
+    // Every val has a host of its own below the domain, which may be one that registers others: what is compared is it.
+    if site(app) != site(&format!("val.{domain}")) {
+        return Ok(());
+    }
+    Err(ConfigError::Invalid {
+        name: "vals_domain",
+        problem: format!(
+            "is {vals_domain}, where vals' pages would be of one site with the web app at {base_url}: choose a host of \
+             another registered domain, as vals.example.net beside hamlet.example.org"
+        ),
+    })
+}
+
+/// What browsers take for one site: the registered domain, or the host itself where there is none.
+fn site(host: &str) -> &str {
+    let host = host.trim_end_matches('.');
+    psl::domain_str(host).unwrap_or(host)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -555,6 +591,37 @@ mod tests {
             "https://x/?q",
         ] {
             assert_eq!(base(bad), None, "{bad:?} must be refused");
+        }
+    }
+
+    #[test]
+    fn the_vals_are_of_another_site_than_the_app() {
+        let both = |base: &str, vals: &str| config(&format!("base_url = {base:?}\nvals_domain = {vals:?}"));
+        for (base, vals) in [
+            ("https://app.example.com", "example.com"),
+            ("https://example.com", "vals.example.com"),
+            ("https://hamlet.example.co.uk", "vals.example.co.uk:8443"),
+            ("https://app.example.com.", "example.com"),
+            ("http://hamlet.lan", "vals.hamlet.lan"),
+        ] {
+            let refused = both(base, vals).expect_err("one site").to_string();
+            assert!(
+                refused.contains("vals_domain") && refused.contains("another registered domain"),
+                "{refused}"
+            );
+        }
+        for (base, vals) in [
+            ("https://vals.example.org", "vals.example.net"),
+            ("https://a.example.co.uk", "b.co.uk"),
+            // A domain of the public suffix list: every val is a site of its own.
+            ("https://ada.github.io", "github.io"),
+            ("http://localhost:8787", "localhost:8787"),
+            ("http://app.localhost:8787", "localhost:8787"),
+            ("http://192.168.1.2:8787", "hamlet.lan:8787"),
+            ("http://[::1]:8787", "localhost:8787"),
+            ("http://hamlet:8787", "hamlet:8787"),
+        ] {
+            assert!(both(base, vals).is_ok(), "{base} and {vals} must do");
         }
     }
 

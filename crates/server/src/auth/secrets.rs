@@ -9,7 +9,15 @@ pub const TOKEN_PREFIX: &str = "hmlt_";
 /// How long a session lasts: 30 days.
 pub const SESSION_SECONDS: u64 = 30 * 24 * 60 * 60;
 
-const COOKIE: &str = "hamlet_session";
+/// The cookie's name. Under HTTPS it begins so that browsers let no other host set it, such as one that shares a parent
+/// domain with this.
+fn cookie_name(is_https: bool) -> &'static str {
+    if is_https {
+        "__Host-hamlet_session"
+    } else {
+        "hamlet_session"
+    }
+}
 
 /// A secret of 256 random bits, of letters, digits, `-` and `_`.
 pub fn new_secret() -> String {
@@ -22,14 +30,15 @@ pub fn new_token_secret() -> String {
 }
 
 /// The session's secret, if the request has one.
-pub fn session_of(headers: &HeaderMap) -> Option<&str> {
+pub fn session_of(headers: &HeaderMap, is_https: bool) -> Option<&str> {
+    let own = cookie_name(is_https);
     headers
         .get_all(header::COOKIE)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|cookies| cookies.split(';'))
         .filter_map(|cookie| cookie.trim().split_once('='))
-        .find_map(|(name, value)| (name == COOKIE && !value.is_empty()).then_some(value))
+        .find_map(|(name, value)| (name == own && !value.is_empty()).then_some(value))
 }
 
 /// The cookie that carries a session; only the server reads it, and no other site's page sends it along.
@@ -44,7 +53,8 @@ pub fn session_cookie_gone(is_https: bool) -> HeaderValue {
 
 fn cookie(value: &str, max_age: u64, is_https: bool) -> HeaderValue {
     let secure = if is_https { "; Secure" } else { "" };
-    let text = format!("{COOKIE}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}");
+    let name = cookie_name(is_https);
+    let text = format!("{name}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}");
     let mut value = HeaderValue::try_from(text).expect("a secret has only letters, digits, - and _");
     value.set_sensitive(true);
     value
@@ -64,23 +74,27 @@ mod tests {
 
     #[test]
     fn the_cookie_that_is_set_is_the_one_that_is_read() {
-        let set = session_cookie("abc", true);
-        let text = set.to_str().expect("text");
-        assert!(text.contains("HttpOnly") && text.contains("SameSite=Lax") && text.contains("; Secure"));
-        assert!(
-            !session_cookie("abc", false)
-                .to_str()
-                .expect("text")
-                .contains("Secure")
-        );
-        let pair = text.split(';').next().expect("a pair");
-        let mut headers = HeaderMap::new();
-        headers.insert(
-            header::COOKIE,
-            format!("a=b; {pair}; c").parse().expect("a header"),
-        );
-        assert_eq!(session_of(&headers), Some("abc"));
-        headers.insert(header::COOKIE, HeaderValue::from_static("xhamlet_session=abc"));
-        assert_eq!(session_of(&headers), None);
+        for is_https in [true, false] {
+            let set = session_cookie("abc", is_https);
+            let text = set.to_str().expect("text");
+            assert!(
+                text.contains("HttpOnly") && text.contains("SameSite=Lax"),
+                "{text}"
+            );
+            assert_eq!(
+                (text.contains("; Secure"), text.starts_with("__Host-")),
+                (is_https, is_https)
+            );
+            let pair = text.split(';').next().expect("a pair");
+            let mut headers = HeaderMap::new();
+            headers.insert(
+                header::COOKIE,
+                format!("a=b; {pair}; c").parse().expect("a header"),
+            );
+            assert_eq!(session_of(&headers, is_https), Some("abc"));
+            assert_eq!(session_of(&headers, !is_https), None, "that one others can set");
+            headers.insert(header::COOKIE, HeaderValue::from_static("xhamlet_session=abc"));
+            assert_eq!(session_of(&headers, is_https), None);
+        }
     }
 }

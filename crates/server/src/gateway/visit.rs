@@ -18,8 +18,13 @@ use crate::{
     state::AppState,
 };
 
-/// The name of the pass in the address, and of the cookie.
+/// The name of the pass in the address.
 const VISIT: &str = "hamlet_visit";
+
+/// The name of the cookie; under HTTPS one that no other val's page can set.
+fn cookie_name(is_https: bool) -> &'static str {
+    if is_https { "__Host-hamlet_visit" } else { VISIT }
+}
 
 /// How long a pass in an address works.
 const PASS_FOR: Duration = Duration::from_secs(60);
@@ -45,14 +50,13 @@ pub(super) async fn visitor(state: &AppState, val: &ValRecord, pass: &str) -> Ap
 }
 
 /// Takes the pass out of the cookies, on however many lines they are, so that the val doesn't see it.
-fn take_cookie(headers: &mut HeaderMap) -> Option<String> {
+fn take_cookie(headers: &mut HeaderMap, name: &str) -> Option<String> {
+    let pass_in = |cookie| pass_in_cookie(cookie, name);
     let lines: Vec<HeaderValue> = headers.get_all(header::COOKIE).iter().cloned().collect();
-    let pass = lines.iter().flat_map(cookies).find_map(pass_in_cookie)?;
+    let pass = lines.iter().flat_map(cookies).find_map(pass_in)?;
     headers.remove(header::COOKIE);
     for line in &lines {
-        let others: Vec<&[u8]> = cookies(line)
-            .filter(|cookie| pass_in_cookie(cookie).is_none())
-            .collect();
+        let others: Vec<&[u8]> = cookies(line).filter(|cookie| pass_in(cookie).is_none()).collect();
         if let Ok(others) = HeaderValue::from_bytes(&others.join(&b"; "[..]))
             && !others.is_empty()
         {
@@ -69,8 +73,8 @@ fn cookies(line: &HeaderValue) -> impl Iterator<Item = &[u8]> {
         .map(<[u8]>::trim_ascii)
 }
 
-fn pass_in_cookie(cookie: &[u8]) -> Option<&[u8]> {
-    cookie.strip_prefix(VISIT.as_bytes())?.strip_prefix(b"=")
+fn pass_in_cookie<'a>(cookie: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    cookie.strip_prefix(name.as_bytes())?.strip_prefix(b"=")
 }
 
 fn pass_in(pair: &str) -> Option<&str> {
@@ -103,18 +107,20 @@ fn is_owners_will<B>(request: &Request<B>) -> bool {
 }
 
 /// The pass that the browser kept, which the val doesn't get to see.
-pub(super) fn take_pass<B>(request: &mut Request<B>) -> Option<String> {
+pub(super) fn take_pass<B>(request: &mut Request<B>, is_https: bool) -> Option<String> {
     let is_owners_will = is_owners_will(request);
-    take_cookie(request.headers_mut()).filter(|_| is_owners_will)
+    take_cookie(request.headers_mut(), cookie_name(is_https)).filter(|_| is_owners_will)
 }
 
 /// Lets the browser in if the pass is good, and sends it on to the address without the pass.
 pub(super) fn let_in(state: &AppState, pass: &str, address: &str) -> Response {
     let cookie = state.visits.verify(pass).and_then(|visit| {
         let pass = state.visits.issue(&visit, STAYS_FOR);
-        let secure = if state.config.is_https() { "; Secure" } else { "" };
+        let is_https = state.config.is_https();
+        let name = cookie_name(is_https);
+        let secure = if is_https { "; Secure" } else { "" };
         let seconds = STAYS_FOR.as_secs();
-        let cookie = format!("{VISIT}={pass}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+        let cookie = format!("{name}={pass}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
         HeaderValue::try_from(cookie).ok()
     });
     // More than one slash would name another host.
@@ -153,7 +159,7 @@ mod tests {
             for line in cookies.lines() {
                 headers.append(header::COOKIE, HeaderValue::from_str(line).expect("a line"));
             }
-            assert_eq!(take_cookie(&mut headers).as_deref(), pass, "{cookies}");
+            assert_eq!(take_cookie(&mut headers, VISIT).as_deref(), pass, "{cookies}");
             let lines: Vec<&str> = headers
                 .get_all(header::COOKIE)
                 .iter()
@@ -175,7 +181,7 @@ mod tests {
                 .body(())
                 .expect("a request");
             let mut request = cookie;
-            let pass = take_pass(&mut request);
+            let pass = take_pass(&mut request, false);
             assert!(
                 !request.headers().contains_key(header::COOKIE),
                 "the val never sees it"

@@ -87,7 +87,7 @@ async fn delete_session(
     _viewer: MaybeUser,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    if let Some(secret) = session_of(&headers) {
+    if let Some(secret) = session_of(&headers, state.config.is_https()) {
         state.store.delete_session(hash_secret(secret)).await?;
     }
     let cookie = session_cookie_gone(state.config.is_https());

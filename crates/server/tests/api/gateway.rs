@@ -282,6 +282,18 @@ async fn the_owners_browser_is_let_in_to_a_private_val() {
 }
 
 #[tokio::test]
+async fn a_val_sets_cookies_for_no_host_but_its_own() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let code = "export default () => new Response(\"set\", { headers: [[\"set-cookie\", \"a=1; Domain=localhost; Path=/\"],\n\
+        [\"set-cookie\", \"b=2; HttpOnly\"]] });";
+    page(&ada, "planter", Privacy::Public, code).await;
+    let answer = get(&app, "ada-planter", "/").await;
+    let cookies: Vec<_> = answer.headers.get_all(header::SET_COOKIE).iter().collect();
+    assert_eq!(cookies, ["a=1; Path=/", "b=2; HttpOnly"]);
+}
+
+#[tokio::test]
 async fn any_page_may_call_a_val_that_does_not_say_otherwise() {
     let app = TestApp::running().await;
     let ada = app.user("ada").await;

@@ -68,7 +68,28 @@ async fn the_cookie_is_for_https_alone_where_the_instance_is() {
         .anonymous()
         .post("/v1/session", &json!({"username": "ada", "password": PASSWORD}))
         .await;
-    assert!(answer.header("set-cookie").contains("; Secure"));
+    let cookie = answer.header("set-cookie");
+    assert!(
+        cookie.starts_with("__Host-hamlet_session=") && cookie.contains("; Secure"),
+        "{cookie}"
+    );
+    let browser = with_cookie_of(&app.anonymous(), &answer);
+    assert_eq!(browser.get("/v1/session").await.value()["username"], "ada");
+    let planted = cookie
+        .trim_start_matches("__Host-")
+        .split(';')
+        .next()
+        .expect("a cookie");
+    let browser = browser.with("cookie", planted);
+    assert!(
+        browser.get("/v1/session").await.value().is_null(),
+        "any host of the domain may set that one"
+    );
+    let browser = with_cookie_of(&app.anonymous(), &answer);
+    let ended = browser.delete("/v1/session").await;
+    ended.nothing();
+    assert!(ended.header("set-cookie").starts_with("__Host-hamlet_session=;"));
+    assert!(browser.get("/v1/session").await.value().is_null());
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use axum::{
     http::{Method, StatusCode, header},
 };
 use hamlet_models::{ExtendedVal, Privacy, ProblemCode, ValKind};
+use hamlet_server::config::Settings;
 use serde_json::json;
 
 use crate::test_app::{Answer, Client, TestApp};
@@ -156,4 +157,23 @@ async fn the_token_of_a_run_opens_no_browser() {
         .get(&format!("/v1/vals/{}/open", val.id))
         .await
         .refused(ProblemCode::Invalid);
+}
+
+#[tokio::test]
+async fn under_https_no_other_host_sets_what_lets_a_browser_in() {
+    let settings = Settings {
+        base_url: Some("https://hamlet.example.org".into()),
+        vals_domain: Some("vals.example.net".into()),
+        ..Settings::default()
+    };
+    let app = TestApp::running_with(settings).await;
+    let ada = app.user("ada").await;
+    let val = private_page(&ada, "secret").await;
+    let host = app.anonymous().with("host", "ada-secret.vals.example.net");
+    let cookie = cookie_of(&host.get(&address(&ada, &val).await).await);
+    let planted = cookie.strip_prefix("__Host-").expect("a name for one host alone");
+    let answer = host.with("cookie", &cookie).get("/").await;
+    assert_eq!(answer.text(), "cookies: null");
+    let answer = host.with("cookie", planted).get("/").await;
+    assert_eq!(answer.status, StatusCode::NOT_FOUND);
 }
