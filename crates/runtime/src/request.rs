@@ -18,8 +18,8 @@ pub struct RunRequest {
     pub group: Uuid,
     /// What to run.
     pub program: Program,
-    /// The environment variables that the val sees, and no others; `HAMLET_RUN_ID` is added where a worker serves one
-    /// run only. A warm HTTP worker is used again only for the same environment, so it must not differ by request.
+    /// The environment variables that the val sees, and no others but `HAMLET_RUN_ID`, the run that the code belongs to
+    /// that asks. A warm HTTP worker is used again only for the same environment, so it must not differ by request.
     pub environment: Arc<[(String, String)]>,
     /// Where imports of vals come from, bound to who asks.
     pub modules: Arc<dyn ModuleSource>,

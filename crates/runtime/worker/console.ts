@@ -24,6 +24,9 @@ export function setFirstRun(run: RunLog) {
   first = run;
 }
 
+/** The run that the code belongs to that asks. */
+export const runOfCode = (): RunLog | undefined => scope.get() ?? first;
+
 export const newRunLog = (id: string, left: number): RunLog => ({ id, left, cutLines: 0, cutCharacters: 0 });
 
 /** Tells the host how much has been cut of a run's lines so far. */
@@ -32,7 +35,7 @@ function tellCut(run: RunLog) {
 }
 
 export function log(level: number, message: string) {
-  const run = scope.get() ?? first;
+  const run = runOfCode();
   if (run === undefined) return;
   if (run.left === 0 || message.length > run.left) {
     run.cutLines += 1;

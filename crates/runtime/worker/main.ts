@@ -2,7 +2,7 @@
 
 import { addressOf, inspect, isReadBy, loadWeb, now, slice, startsWith } from "./natives.ts";
 import { receive, send, setKey, stayForHost } from "./channel.ts";
-import { log, newRunLog, setFirstRun } from "./console.ts";
+import { log, newRunLog, runOfCode, setFirstRun } from "./console.ts";
 import { setLongest } from "./errors.ts";
 import { answer } from "./modules.ts";
 import { evaluate, type Evaluation, fail } from "./evaluate.ts";
@@ -25,6 +25,15 @@ function setEnvironment(variables: [string, string][]) {
       // A name that no system takes, as one with `=` in it: there is no way to have such a variable.
     }
   }
+}
+
+/** A worker that serves many runs has no one variable for them all: it names the run whose code asks. */
+function nameRun() {
+  const variable = "HAMLET_RUN_ID";
+  const { get, has, toObject } = env;
+  env.get = (name) => name === variable ? runOfCode()?.id : get(name);
+  env.has = (name) => name === variable || has(name);
+  env.toObject = () => ({ ...toObject(), [variable]: runOfCode()?.id ?? "" });
 }
 
 /** Requests to the instance itself go through a socket of this worker; the network would refuse a private address. */
@@ -96,6 +105,7 @@ while (job.type === "warm") {
 setKey(job.key);
 setLongest(job.error);
 setEnvironment(job.env);
+if (job.kind === "http") nameRun();
 if (job.api !== null) reachInstance(job.api.origin, job.api.socket);
 const run = newRunLog(job.run, job.logs);
 setFirstRun(run);

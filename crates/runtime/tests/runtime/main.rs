@@ -6,6 +6,7 @@ mod vals;
 
 mod hostile;
 mod http;
+mod instance;
 mod limits;
 mod sandbox;
 mod workers;
