@@ -19,8 +19,8 @@ pub struct RuntimeConfig {
     pub require_sandbox: bool,
     /// Where Deno keeps the remote modules that vals import (`DENO_DIR`).
     pub cache_dir: PathBuf,
-    /// The instance's own address as vals reach it; requests of a val to this origin go through the
-    /// [`ApiChannel`](crate::ApiChannel).
+    /// The instance's own address as vals reach it; requests of a val to this origin, and to those of `module_hosts`, go
+    /// through the [`ApiChannel`](crate::ApiChannel).
     pub api_url: String,
     /// What a run may use.
     pub limits: Limits,

@@ -203,7 +203,7 @@ async fn after_death(shared: &Shared, worker: &Worker) -> (End, RunError) {
 pub(crate) fn api_address<'a>(shared: &'a Shared, socket: &'a std::path::Path) -> Option<ApiAddress<'a>> {
     shared.nursery.api.as_ref()?;
     Some(ApiAddress {
-        origin: shared.api_origin.as_deref()?,
+        origins: &shared.api_origins,
         socket: socket.to_str()?,
     })
 }

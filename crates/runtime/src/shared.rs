@@ -19,8 +19,8 @@ pub(crate) struct Shared {
     pub(crate) config: RuntimeConfig,
     pub(crate) deno_version: String,
     pub(crate) findings: Vec<Finding>,
-    /// The instance's own origin, if it is an address at all.
-    pub(crate) api_origin: Option<String>,
+    /// The origins of the instance, by each of which vals reach it.
+    pub(crate) api_origins: Vec<String>,
     pub(crate) compiler: Compiler,
     pub(crate) stock: Arc<Stock>,
     pub(crate) nursery: Arc<Nursery>,
@@ -41,11 +41,13 @@ impl Shared {
         nursery: Arc<Nursery>,
         warm_workers: usize,
     ) -> Self {
-        let origin = url::Url::parse(&config.api_url).map(|url| url.origin().ascii_serialization());
+        let names = std::iter::once(&config.api_url).chain(&config.module_hosts);
+        let origins =
+            names.filter_map(|name| Some(url::Url::parse(name).ok()?.origin().ascii_serialization()));
         Self {
             deno_version,
             findings,
-            api_origin: origin.ok(),
+            api_origins: origins.collect(),
             compiler: Compiler::new(&config.module_hosts),
             stock: Arc::new(Stock::new(nursery.launch.clone(), config.work_dir.join("stock"))),
             pool: Arc::new(Pool::new(nursery.clone(), config.blank_workers)),

@@ -1,12 +1,13 @@
 // A worker's life: wait for the one job, load the val, do the job, and end when nothing is left to do.
 
-import { addressOf, inspect, isReadBy, loadWeb, now, slice, startsWith } from "./natives.ts";
+import { inspect, loadWeb, now } from "./natives.ts";
 import { receive, send, setKey, stayForHost } from "./channel.ts";
 import { log, newRunLog, runOfCode, setFirstRun } from "./console.ts";
 import { setLongest } from "./errors.ts";
 import { answer } from "./modules.ts";
 import { evaluate, type Evaluation, fail } from "./evaluate.ts";
 import { handlerOf } from "./entry.ts";
+import { reachInstance } from "./instance.ts";
 import { retire, serve } from "./serve.ts";
 
 // deno-lint-ignore-file no-explicit-any
@@ -34,25 +35,6 @@ function nameRun() {
   env.get = (name) => name === variable ? runOfCode()?.id : get(name);
   env.has = (name) => name === variable || has(name);
   env.toObject = () => ({ ...toObject(), [variable]: runOfCode()?.id ?? "" });
-}
-
-/** Requests to the instance itself go through a socket of this worker; the network would refuse a private address. */
-function reachInstance(origin: string, path: string) {
-  const native = globalThis.fetch;
-  const { createHttpClient } = Deno;
-  let client: Deno.HttpClient | undefined;
-  globalThis.fetch = function fetch(input: any, init?: any) {
-    const address = addressOf(input);
-    if (address === undefined || !startsWith(address, origin)) return native(input, init);
-    const after = address[origin.length];
-    if (after !== undefined && after !== "/" && after !== "?" && after !== "#") return native(input, init);
-    // Deno would refuse the instance's own address before it looks at the client; the host puts it back.
-    const away = `http://instance.invalid${slice(address, origin.length)}`;
-    client ??= createHttpClient({ proxy: { transport: "unix", path } });
-    const { NativeRequest, requestUrl } = loadWeb();
-    const request = isReadBy(requestUrl, input) ? new NativeRequest(away, input as Request) : away;
-    return native(request, { ...init, client });
-  };
 }
 
 /** Errors that nobody caught end the run, or are lines of its log when it is over already. */
@@ -106,7 +88,7 @@ setKey(job.key);
 setLongest(job.error);
 setEnvironment(job.env);
 if (job.kind === "http") nameRun();
-if (job.api !== null) reachInstance(job.api.origin, job.api.socket);
+if (job.api !== null) reachInstance(job.api.origins, job.api.socket);
 const run = newRunLog(job.run, job.logs);
 setFirstRun(run);
 const evaluation: Evaluation = { over: false, run, moduleMs: null };

@@ -54,17 +54,30 @@ export const NativeTypeError = TypeError;
 export const NativePromise = Promise;
 export const NativeMap = Map;
 
-const urlHref: (url: unknown) => string = getter(URL.prototype, "href");
+export const NativeURL = URL;
+export const urlHref: (url: unknown) => string = getter(URL.prototype, "href");
+export const urlOrigin: (url: URL) => string = getter(URL.prototype, "origin");
 
 /** Requests, answers and the server of them. */
 export interface Web {
+  NativeHeaders: typeof Headers;
   NativeRequest: typeof Request;
   NativeResponse: typeof Response;
   nativeServe: typeof Deno.serve;
+  requestBody(request: Request): ReadableStream | null;
   requestHeaders(request: Request): Headers;
+  requestMethod(request: Request): string;
+  requestRedirect(request: Request): RequestRedirect;
+  requestSignal(request: Request): AbortSignal;
   requestUrl(request: unknown): string;
+  responseBody(response: Response): ReadableStream | null;
+  responseHeaders(response: Response): Headers;
   responseStatus(response: unknown): number;
+  responseUrl(response: Response): string;
+  cloneResponse(response: Response): Response;
+  headersDelete(headers: Headers, name: string): void;
   headersGet(headers: Headers, name: string): string | null;
+  streamLocked(stream: unknown): boolean;
 }
 
 let web: Web | undefined;
@@ -75,13 +88,24 @@ let web: Web | undefined;
  */
 export function loadWeb(): Web {
   web ??= {
+    NativeHeaders: Headers,
     NativeRequest: Request,
     NativeResponse: Response,
     nativeServe: Deno.serve,
+    requestBody: getter(Request.prototype, "body"),
     requestHeaders: getter(Request.prototype, "headers"),
+    requestMethod: getter(Request.prototype, "method"),
+    requestRedirect: getter(Request.prototype, "redirect"),
+    requestSignal: getter(Request.prototype, "signal"),
     requestUrl: getter(Request.prototype, "url"),
+    responseBody: getter(Response.prototype, "body"),
+    responseHeaders: getter(Response.prototype, "headers"),
     responseStatus: getter(Response.prototype, "status"),
+    responseUrl: getter(Response.prototype, "url"),
+    cloneResponse: uncurry(Response.prototype.clone),
+    headersDelete: uncurry(Headers.prototype.delete),
     headersGet: uncurry(Headers.prototype.get),
+    streamLocked: getter(ReadableStream.prototype, "locked"),
   };
   return web;
 }

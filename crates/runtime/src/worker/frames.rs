@@ -36,7 +36,7 @@ pub(crate) struct Job<'a> {
 /// How a worker reaches the instance itself.
 #[derive(Serialize)]
 pub(crate) struct ApiAddress<'a> {
-    pub(crate) origin: &'a str,
+    pub(crate) origins: &'a [String],
     pub(crate) socket: &'a str,
 }
 

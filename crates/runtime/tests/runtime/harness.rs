@@ -376,21 +376,18 @@ impl RunEvents for Record {
     }
 }
 
-/// The instance's own interface: says what it was asked.
+/// The instance's own interface: says what it was asked, or leads elsewhere.
 struct Echo;
 
 impl ApiChannel for Echo {
     fn call(&self, request: http::Request<Body>) -> BoxFuture<'static, http::Response<Body>> {
         async move {
             if let Some(port) = request.uri().path().strip_prefix("/redirect/") {
-                let empty = Full::new(Bytes::new())
-                    .map_err(|never| match never {})
-                    .boxed_unsync();
-                return http::Response::builder()
-                    .status(302)
-                    .header("location", format!("http://127.0.0.1:{port}/"))
-                    .body(empty)
-                    .expect("a response");
+                return redirect(302, &format!("http://127.0.0.1:{port}/"));
+            }
+            if let Some(status) = request.uri().path().strip_prefix("/led/") {
+                let to = request.uri().query().unwrap_or_default();
+                return redirect(status.parse().expect("a status"), to);
             }
             let (parts, body) = request.into_parts();
             let token = parts
@@ -411,6 +408,17 @@ impl ApiChannel for Echo {
         }
         .boxed()
     }
+}
+
+fn redirect(status: u16, to: &str) -> http::Response<Body> {
+    let empty = Full::new(Bytes::new())
+        .map_err(|never| match never {})
+        .boxed_unsync();
+    http::Response::builder()
+        .status(status)
+        .header("location", to)
+        .body(empty)
+        .expect("a response")
 }
 
 /// Waits until a look at the system says so; there is no event for what a process of others does.

@@ -109,6 +109,27 @@ async fn a_val_fetches() {
 }
 
 #[tokio::test]
+async fn a_val_fetches_wherever_the_instance_leads_by_whichever_of_its_names() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    ada.write_val("lib", ValKind::Script, Privacy::Public, "export const one = 1;")
+        .await;
+    let code = r#"
+        const own = Deno.env.get("VALTOWN_API_URL");
+        const read = async (address) => {
+          const answer = await fetch(address);
+          return [answer.url.replace(own, "own"), answer.redirected, await answer.text()];
+        };
+        const other = own.replace("127.0.0.1", "localhost");
+        export default [await read(`${own}/v/ada/lib`), (await fetch(`${other}/v1/alias/ada/lib`)).status];
+    "#;
+    assert_eq!(
+        value_of(&ada, code).await,
+        json!([["own/v/ada/lib?v=0", true, "export const one = 1;"], 200])
+    );
+}
+
+#[tokio::test]
 async fn a_function_is_a_handler_by_rpc() {
     let app = TestApp::running().await;
     let ada = app.user("ada").await;
