@@ -21,8 +21,33 @@ export class ValTownBlobNotFoundError extends ValTownBlobError {
   override name = "ValTownBlobNotFoundError";
 }
 
+/** The key or prefix as an address writes it. */
+function encoded(text: string): string {
+  if (!text.isWellFormed()) {
+    throw new ValTownBlobError(`${JSON.stringify(text)} can't be a key: it holds half a character.`);
+  }
+  return encodeURIComponent(text);
+}
+
 function path(key: string): string {
-  return `v1/blob/${encodeURIComponent(key)}`;
+  // However they are encoded, addresses take these for steps of the path.
+  if (key === "" || key === "." || key === "..") {
+    throw new ValTownBlobError(`${JSON.stringify(key)} can't be a key: no address can name it.`);
+  }
+  return `v1/blob/${encoded(key)}`;
+}
+
+/** Sends a request; one that comes to nothing is a failure as any other. */
+async function send(path: string, init?: RequestInit): Promise<Response> {
+  try {
+    return await call(path, init);
+  } catch (cause) {
+    throw new ValTownBlobError(`The instance did not answer: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 async function checked(response: Response, key?: string): Promise<Response> {
@@ -36,42 +61,54 @@ async function checked(response: Response, key?: string): Promise<Response> {
 
 /** The keys that begin with `prefix`, with sizes and times. */
 export async function list(prefix?: string): Promise<BlobListItem[]> {
-  const query = prefix ? `?prefix=${encodeURIComponent(prefix)}` : "";
-  const response = await checked(await call(`v1/blob${query}`));
+  const query = prefix ? `?prefix=${encoded(prefix)}` : "";
+  const response = await checked(await send(`v1/blob${query}`));
   return await response.json();
 }
 
 /** The blob as a response to stream or read; throws `ValTownBlobNotFoundError` where there is none. */
 export async function get(key: string): Promise<Response> {
-  return await checked(await call(path(key)), key);
+  return await checked(await send(path(key)), key);
 }
 
 /** Keeps bytes under a key, in place of what was there. */
 export async function set(key: string, value: BodyInit): Promise<void> {
-  const response = await checked(await call(path(key), { method: "POST", body: value }));
+  const response = await checked(await send(path(key), { method: "POST", body: value }));
   await response.body?.cancel();
 }
 
 /** Forgets a blob; throws `ValTownBlobNotFoundError` where there is none. */
 export async function remove(key: string): Promise<void> {
-  const response = await checked(await call(path(key), { method: "DELETE" }), key);
+  const response = await checked(await send(path(key), { method: "DELETE" }), key);
   await response.body?.cancel();
 }
 
-/** The JSON value kept under a key; `undefined` where there is none. */
+/** The JSON value kept under a key; `undefined` where there is none. What is no JSON is a failure. */
 // deno-lint-ignore no-explicit-any -- a caller names the type it expects
 export async function getJSON<T = any>(key: string): Promise<T | undefined> {
-  const response = await call(path(key));
+  const response = await send(path(key));
   if (response.status === 404) {
     await response.body?.cancel();
     return undefined;
   }
-  return await (await checked(response, key)).json();
+  await checked(response, key);
+  try {
+    return await response.json();
+  } catch (cause) {
+    throw new ValTownBlobError(`The blob ${JSON.stringify(key)} is no JSON: ${messageOf(cause)}`, { cause });
+  }
 }
 
-/** Keeps a value as JSON. */
+/** Keeps a value as JSON; what JSON has no words for, as `undefined`, is refused. */
 export async function setJSON(key: string, value: unknown): Promise<void> {
-  await set(key, JSON.stringify(value));
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(value);
+  } catch (cause) {
+    throw new ValTownBlobError(`The value can't be kept as JSON: ${messageOf(cause)}`, { cause });
+  }
+  if (json === undefined) throw new ValTownBlobError(`${typeof value} can't be kept as JSON.`);
+  await set(key, json);
 }
 
 /** Copies a blob to another key. */

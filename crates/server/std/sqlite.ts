@@ -28,13 +28,21 @@ export class SqliteError extends Error {
 /** Values that JSON can't carry as they are. */
 function plain(value: Value): unknown {
   if (typeof value === "bigint") {
-    const safe = value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
-    return safe ? Number(value) : value.toString();
+    if (BigInt.asIntN(64, value) !== value) {
+      throw new SqliteError(`${value} can't be bound to a parameter: SQLite's whole numbers have 64 bits.`);
+    }
+    return rawJson(value.toString());
+  }
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw new SqliteError(`${value} can't be bound to a parameter: it has to be a finite number, or null.`);
   }
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Uint8Array) return { base64: value.toBase64() };
   return value;
 }
+
+/** JSON that is written as it is: digits that a number would round. */
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };
 
 function wire(statement: Statement): unknown {
   if (typeof statement === "string") return statement;

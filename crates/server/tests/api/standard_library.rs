@@ -53,6 +53,84 @@ async fn a_val_keeps_and_reads_blobs() {
 }
 
 #[tokio::test]
+async fn whatever_fails_of_a_blob_is_an_error_of_its_own() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let code = r#"
+        import { blob, ValTownBlobError } from "https://esm.town/v/std/blob";
+        const circle: Record<string, unknown> = {};
+        circle.circle = circle;
+        await blob.set("text", "hello");
+        const tries: [string, () => Promise<unknown>][] = [
+          ["no address can name it", () => blob.get(".")],
+          ["no address can name it", () => blob.set("..", "x")],
+          ["no address can name it", () => blob.getJSON("")],
+          ["half a character", () => blob.set("a\ud800", "x")],
+          ["half a character", () => blob.list("\udfff")],
+          ["is no JSON", () => blob.getJSON("text")],
+          ["undefined can't be kept", () => blob.setJSON("nothing", undefined)],
+          ["function can't be kept", () => blob.setJSON("nothing", () => 1)],
+          ["can't be kept as JSON", () => blob.setJSON("nothing", circle)],
+          ["512 characters", () => blob.set("k".repeat(600), "x")],
+          ["did not answer", () => {
+            Deno.env.set("VALTOWN_API_URL", "http://127.0.0.1:1");
+            return blob.get("text");
+          }],
+        ];
+        const odd = [];
+        const keys = (await blob.list()).map((item) => item.key);
+        for (const [words, fails] of tries) {
+          const thrown = await fails().catch((error) => error);
+          if (!(thrown instanceof ValTownBlobError) || !thrown.message.includes(words)) odd.push([words, `${thrown}`]);
+        }
+        export default [odd, keys];
+    "#;
+    assert_eq!(value_of(&ada, code).await, json!([[], ["text"]]));
+    assert_eq!(
+        ada.get("/v1/blob").await.value().as_array().map(Vec::len),
+        Some(1)
+    );
+}
+
+#[tokio::test]
+async fn numbers_are_bound_as_they_are_or_refused() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let code = r#"
+        import { sqlite, SqliteError } from "https://esm.town/v/std/sqlite";
+        const bound = async (value) => {
+          const sql = "select typeof(:it), cast(:it as text)";
+          try {
+            return (await sqlite.execute({ sql, args: { it: value } })).rows[0];
+          } catch (error) {
+            return error instanceof SqliteError ? error.message : `${error}`;
+          }
+        };
+        export default await Promise.all([
+          2n, 9007199254740993n, -(2n ** 63n), 2n ** 63n - 1n, 2n ** 63n, Infinity, -Infinity, NaN, 1.5,
+        ].map(bound));
+    "#;
+    let too_large = "9223372036854775808 can't be bound to a parameter: SQLite's whole numbers have 64 bits.";
+    let infinite = |number: &str| {
+        format!("{number} can't be bound to a parameter: it has to be a finite number, or null.")
+    };
+    assert_eq!(
+        value_of(&ada, code).await,
+        json!([
+            ["integer", "2"],
+            ["integer", "9007199254740993"],
+            ["integer", "-9223372036854775808"],
+            ["integer", "9223372036854775807"],
+            too_large,
+            infinite("Infinity"),
+            infinite("-Infinity"),
+            infinite("NaN"),
+            ["real", "1.5"],
+        ])
+    );
+}
+
+#[tokio::test]
 async fn a_val_asks_its_accounts_database() {
     let app = TestApp::running().await;
     let ada = app.user("ada").await;
