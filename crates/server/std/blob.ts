@@ -37,13 +37,17 @@ function path(key: string): string {
   return `v1/blob/${encoded(key)}`;
 }
 
-/** Sends a request; one that comes to nothing is a failure as any other. */
-async function send(path: string, init?: RequestInit): Promise<Response> {
+/** What the instance answers; where it breaks off, that is a failure as any other. */
+async function answered<T>(ask: () => Promise<T>): Promise<T> {
   try {
-    return await call(path, init);
+    return await ask();
   } catch (cause) {
     throw new ValTownBlobError(`The instance did not answer: ${messageOf(cause)}`, { cause });
   }
+}
+
+function send(path: string, init?: RequestInit): Promise<Response> {
+  return answered(() => call(path, init));
 }
 
 function messageOf(thrown: unknown): string {
@@ -52,7 +56,7 @@ function messageOf(thrown: unknown): string {
 
 async function checked(response: Response, key?: string): Promise<Response> {
   if (response.ok) return response;
-  const message = await reason(response);
+  const message = await answered(() => reason(response));
   if (response.status === 404 && key !== undefined) {
     throw new ValTownBlobNotFoundError(`There is no blob ${JSON.stringify(key)}.`);
   }
@@ -63,7 +67,7 @@ async function checked(response: Response, key?: string): Promise<Response> {
 export async function list(prefix?: string): Promise<BlobListItem[]> {
   const query = prefix ? `?prefix=${encoded(prefix)}` : "";
   const response = await checked(await send(`v1/blob${query}`));
-  return await response.json();
+  return await answered(() => response.json());
 }
 
 /** The blob as a response to stream or read; throws `ValTownBlobNotFoundError` where there is none. */
@@ -92,8 +96,9 @@ export async function getJSON<T = any>(key: string): Promise<T | undefined> {
     return undefined;
   }
   await checked(response, key);
+  const text = await answered(() => response.text());
   try {
-    return await response.json();
+    return JSON.parse(text);
   } catch (cause) {
     throw new ValTownBlobError(`The blob ${JSON.stringify(key)} is no JSON: ${messageOf(cause)}`, { cause });
   }
@@ -114,7 +119,7 @@ export async function setJSON(key: string, value: unknown): Promise<void> {
 /** Copies a blob to another key. */
 export async function copy(previous: string, next: string): Promise<void> {
   const source = await get(previous);
-  await set(next, await source.arrayBuffer());
+  await set(next, await answered(() => source.arrayBuffer()));
 }
 
 /** Moves a blob to another key. */

@@ -76,6 +76,13 @@ async fn whatever_fails_of_a_blob_is_an_error_of_its_own() {
             Deno.env.set("VALTOWN_API_URL", "http://127.0.0.1:1");
             return blob.get("text");
           }],
+          ...[() => blob.list(), () => blob.getJSON("text"), () => blob.copy("text", "copy")].map((fails) => {
+            const broken = () => new ReadableStream({ start: (body) => body.error(new Error("it broke off")) });
+            return ["did not answer: it broke off", () => {
+              globalThis.fetch = () => Promise.resolve(new Response(broken()));
+              return fails();
+            }];
+          }),
         ];
         const odd = [];
         const keys = (await blob.list()).map((item) => item.key);
