@@ -15,6 +15,7 @@ pub mod sealing;
 pub mod state;
 
 pub mod failure;
+mod places;
 pub mod recorder;
 pub mod run_service;
 pub mod scheduler;

@@ -1,25 +1,19 @@
 //! Runs scheduled vals when their time comes. What is due and who runs it is decided in the store, so that any number
 //! of servers may look; the time is given, so that a test can say what it is.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
-use hamlet_models::{Limits, Timestamp, Trigger, UserId};
+use hamlet_models::{Limits, Timestamp, Trigger};
 use hamlet_runtime::Input;
 use hamlet_store::{ClaimedTick, DueTick, Store};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::{MissedTickBehavior, interval},
-};
+use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     clock,
     error::ApiResult,
+    places::{Place, Places},
     run_service::{Call, Prepared, RunService, Started, longest_run},
 };
 
@@ -28,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A tick that is later than this when the server starts was missed.
 const MISSED_AFTER_MS: i64 = 60_000;
 /// The most ticks that one look starts.
-const AT_ONCE: u64 = 100;
+const AT_ONCE: usize = 100;
 
 /// Starts the runs of schedules; a cheap handle.
 #[derive(Clone)]
@@ -43,9 +37,7 @@ struct Parts {
     alone: bool,
     longest_run_ms: i64,
     /// Schedules take half of the places for runs, in all and of one user: a tick that finds none waits for the next look.
-    places: Arc<Semaphore>,
-    user_places: u32,
-    of_users: Mutex<HashMap<UserId, u32>>,
+    places: Arc<Places>,
     /// The looking for ticks, which is never broken off while it begins one.
     looking: TaskTracker,
     going_on: TaskTracker,
@@ -55,16 +47,13 @@ struct Parts {
 impl Scheduler {
     /// One that starts nothing by itself before [`Scheduler::start`].
     pub fn new(store: Store, runs: RunService, limits: &Limits, alone: bool) -> Self {
-        let places = (limits.instance_runs / 2).max(1);
         Self {
             parts: Arc::new(Parts {
                 store,
                 runs,
                 alone,
                 longest_run_ms: i64::try_from(longest_run(limits).as_millis()).unwrap_or(i64::MAX),
-                places: Arc::new(Semaphore::new(usize::try_from(places).unwrap_or(usize::MAX))),
-                user_places: (limits.user_runs / 2).max(1),
-                of_users: Mutex::default(),
+                places: Places::new(limits.instance_runs / 2, limits.user_runs / 2),
                 looking: TaskTracker::new(),
                 going_on: TaskTracker::new(),
                 end: CancellationToken::new(),
@@ -103,10 +92,11 @@ impl Scheduler {
 
     /// Starts a run for each tick that is due at this time; answers how many those are.
     pub async fn run_due(&self, now: Timestamp) -> ApiResult<usize> {
-        let due = self.parts.store.list_due_ticks(now, AT_ONCE).await?;
+        let Parts { store, places, .. } = &*self.parts;
+        let due = store.list_due_ticks(now, &places.turns(AT_ONCE)).await?;
         let tries = due
             .into_iter()
-            .filter_map(|tick| Some(self.try_to_run(self.place(tick.owner)?, tick, now)));
+            .filter_map(|tick| Some(self.try_to_run(places.take(tick.owner)?, tick, now)));
         let mut started = 0;
         for has_started in join_all(tries).await {
             started += usize::from(has_started?);
@@ -170,22 +160,6 @@ impl Scheduler {
         });
     }
 
-    /// A place for a run of this user, if there is one.
-    fn place(&self, owner: UserId) -> Option<Place> {
-        let place = self.parts.places.clone().try_acquire_owned().ok()?;
-        let mut of_users = self.parts.of_users.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = of_users.entry(owner).or_default();
-        if *taken >= self.parts.user_places {
-            return None;
-        }
-        *taken += 1;
-        Some(Place {
-            parts: self.parts.clone(),
-            owner,
-            _place: place,
-        })
-    }
-
     /// Starts nothing any more, once this is answered.
     pub async fn stop(&self) {
         self.parts.end.cancel();
@@ -197,24 +171,5 @@ impl Scheduler {
     pub async fn ended(&self) {
         self.parts.going_on.close();
         self.parts.going_on.wait().await;
-    }
-}
-
-/// Held while a run of a schedule goes on.
-struct Place {
-    parts: Arc<Parts>,
-    owner: UserId,
-    _place: OwnedSemaphorePermit,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut of_users = self.parts.of_users.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(taken) = of_users.get_mut(&self.owner) {
-            *taken -= 1;
-            if *taken == 0 {
-                of_users.remove(&self.owner);
-            }
-        }
     }
 }

@@ -32,6 +32,7 @@ mod entity;
 mod migration;
 mod objects;
 mod rows;
+mod turns;
 mod writer;
 
 pub use account_databases::{AccountDatabases, SqlError};
@@ -46,6 +47,7 @@ pub use schedules::{ClaimedTick, DueTick, InvalidSchedule, Ticks};
 pub use secrets::SecretRecord;
 pub use store::{SecretHash, Slice, Store, StoreConfig, StoreRole, hash_secret};
 pub use tokens::TokenGrant;
+pub use turns::Turns;
 pub use users::{NewUser, UserRecord};
 pub use vals::{ScheduleRecord, ValRecord, ValScope};
 pub use versions::Saved;

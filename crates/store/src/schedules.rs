@@ -5,11 +5,11 @@ mod ticks;
 
 use hamlet_models::{Timestamp, ValKind};
 use sea_orm::{
-    ActiveValue, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder,
-    QuerySelect, sea_query::Expr,
+    ActiveValue, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, QueryFilter,
+    sea_query::{Expr, Query},
 };
 
-use crate::{Store, StoreError, entity::val, rows};
+use crate::{Store, StoreError, Turns, entity::val, rows, turns::in_order};
 use claims::{Origin, free_all};
 
 pub(crate) use claims::forget_claims;
@@ -18,16 +18,28 @@ pub use ticks::{InvalidSchedule, Ticks};
 
 impl Store {
     /// Ticks whose time has come and that wait for no other run: first those that were claimed and never begun, then
-    /// those of the schedules, the most overdue first.
-    pub async fn list_due_ticks(&self, now: Timestamp, limit: u64) -> Result<Vec<DueTick>, StoreError> {
-        let mut due = self.list_unbegun_ticks(now, limit).await?;
-        let rows = val::Entity::find()
-            .filter(may_run(now))
-            .filter(val::Column::NextRunAt.lte(now.as_millis()))
-            .order_by_asc(val::Column::NextRunAt)
-            .limit(limit)
-            .all(&self.vals().readers)
+    /// those of the schedules. Of each of both, so many as these turns take.
+    pub async fn list_due_ticks(&self, now: Timestamp, turns: &Turns) -> Result<Vec<DueTick>, StoreError> {
+        let mut due = self.list_unbegun_ticks(now, turns).await?;
+        let db = &self.vals().readers;
+        let is_due = may_run(now).add(val::Column::NextRunAt.lte(now.as_millis()));
+        let waiting = Query::select()
+            .from(val::Entity)
+            .cond_where(is_due.clone())
+            .to_owned();
+        let ids = turns
+            .take(db, waiting, val::Column::Id, val::Column::NextRunAt)
             .await?;
+        if ids.is_empty() {
+            return Ok(due);
+        }
+        let rows = val::Entity::find()
+            .filter(val::Column::Id.is_in(ids.iter().copied()))
+            // Another server may have claimed it between: then the row tells of the tick after it.
+            .filter(is_due)
+            .all(db)
+            .await?;
+        let rows = in_order(&ids, rows, |row| row.id);
         due.extend(rows.into_iter().filter_map(|row| planned(row, now)));
         Ok(due)
     }

@@ -5,8 +5,8 @@ use hamlet_models::{
     Trigger,
 };
 use hamlet_runtime::Input;
-use hamlet_server::{run_service::Call, scheduler::Scheduler};
-use hamlet_store::RunScope;
+use hamlet_server::{config::Settings, run_service::Call, scheduler::Scheduler};
+use hamlet_store::{RunScope, Turns};
 use serde_json::{Value, json};
 
 use crate::test_app::{Client, TestApp};
@@ -193,7 +193,8 @@ async fn a_tick_whose_server_died_before_it_began_runs_once() {
     let code = "export default ({ lastRunAt }) => console.log(lastRunAt?.toISOString() ?? 'never')";
     let val = scheduled(&ada, json!({"cron": HOURLY}), code).await;
     let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
-    let seen = app.store.list_due_ticks(tick, 10).await.expect("ticks").remove(0);
+    let ticks = app.store.list_due_ticks(tick, &Turns::of_all(10)).await;
+    let seen = ticks.expect("ticks").remove(0);
     let claim = app.store.claim_tick(seen, tick, later(tick, 2)).await;
     let claim = claim.expect("an answer").expect("won");
     assert_eq!(due(&app, later(tick, 1)).await, 0, "it may yet begin");
@@ -220,7 +221,8 @@ async fn a_tick_whose_server_died_with_its_run_recorded_is_that_run() {
     let ada = app.user("ada").await;
     let val = scheduled(&ada, json!({"cron": HOURLY}), "export default () => {}").await;
     let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
-    let seen = app.store.list_due_ticks(tick, 10).await.expect("ticks").remove(0);
+    let ticks = app.store.list_due_ticks(tick, &Turns::of_all(10)).await;
+    let seen = ticks.expect("ticks").remove(0);
     let claim = app.store.claim_tick(seen, tick, later(tick, 2)).await;
     let claim = claim.expect("an answer").expect("won");
     let runs = &app.server.state.runs;
@@ -306,6 +308,38 @@ async fn a_tick_waits_for_the_run_of_the_last_one_unless_it_may_overlap() {
     .nothing();
     let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
     assert_eq!((due(&app, tick).await, due(&app, later(tick, 1)).await), (1, 1));
+}
+
+#[tokio::test]
+async fn many_ticks_of_one_owner_do_not_hold_up_those_of_another() {
+    let app = TestApp::running_with(Settings {
+        user_runs: Some(2),
+        ..Settings::default()
+    })
+    .await;
+    let (bob, ada) = (app.user("bob").await, app.user("ada").await);
+    let endless = "export default () => new Promise((done) => setTimeout(done, 1e6))";
+    for number in 0..101 {
+        let new = json!({
+            "name": format!("tick{number}"), "type": "interval", "code": endless, "schedule": {"cron": HOURLY},
+        });
+        bob.post("/v1/vals", &new).await.value();
+    }
+    let val = scheduled(&ada, json!({"cron": HOURLY}), "export default () => {}").await;
+    let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
+    assert_eq!(
+        due(&app, tick).await,
+        2,
+        "one of each, as many as a user may have"
+    );
+    while !runs_of(&ada, &val).await[0].run.status.is_over() {
+        tokio::task::yield_now().await;
+    }
+    let next = later(tick, 60);
+    while due(&app, next).await == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(runs_of(&ada, &val).await.len(), 2, "and her next one too");
 }
 
 #[tokio::test]

@@ -5,18 +5,19 @@
 
 use hamlet_models::{RunId, Timestamp, UserId, ValId};
 use sea_orm::{
-    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder,
-    QuerySelect, sea_query::Expr,
+    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter,
+    sea_query::{Expr, ExprTrait, Query},
 };
 use std::collections::HashMap;
 use uuid::Uuid;
 
 use super::may_run;
 use crate::{
-    Store, StoreError,
+    Store, StoreError, Turns,
     clock::new_id,
     entity::{claimed_tick, val},
     rows,
+    turns::in_order,
 };
 
 /// A tick whose time has come.
@@ -145,21 +146,31 @@ impl Store {
     pub(super) async fn list_unbegun_ticks(
         &self,
         now: Timestamp,
-        limit: u64,
+        turns: &Turns,
     ) -> Result<Vec<DueTick>, StoreError> {
-        let claims = claimed_tick::Entity::find()
-            .filter(is_free(now))
-            .order_by_asc(claimed_tick::Column::At)
-            .limit(limit)
-            .all(&self.vals().readers)
+        let db = &self.vals().readers;
+        let val_id = Expr::col(val::Column::Id.as_column_ref());
+        let of_val = val_id.eq(Expr::col(claimed_tick::Column::ValId.as_column_ref()));
+        let waiting = Query::select()
+            .from(claimed_tick::Entity)
+            .inner_join(val::Entity, of_val)
+            .cond_where(is_free(now))
+            .cond_where(may_run(now))
+            .to_owned();
+        let ids = turns
+            .take(db, waiting, claimed_tick::Column::Id, claimed_tick::Column::At)
             .await?;
-        if claims.is_empty() {
+        if ids.is_empty() {
             return Ok(Vec::new());
         }
+        let claims = claimed_tick::Entity::find()
+            .filter(claimed_tick::Column::Id.is_in(ids.iter().copied()))
+            .all(db)
+            .await?;
+        let claims = in_order(&ids, claims, |claim| claim.id);
         let vals = val::Entity::find()
             .filter(val::Column::Id.is_in(claims.iter().map(|claim| claim.val_id)))
-            .filter(may_run(now))
-            .all(&self.vals().readers)
+            .all(db)
             .await?;
         let vals: HashMap<Uuid, val::Model> = vals.into_iter().map(|row| (row.id, row)).collect();
         let due = claims.into_iter().filter_map(|claim| {

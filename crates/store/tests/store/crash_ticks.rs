@@ -7,7 +7,7 @@ use std::{
 
 use futures_util::future::join_all;
 use hamlet_models::{NewSchedule, NewVal, Timestamp, ValKind};
-use hamlet_store::{DueTick, NewUser, Store};
+use hamlet_store::{DueTick, NewUser, Store, Turns};
 
 use crate::crash::{FOLDER, config, killed_after, say};
 
@@ -38,7 +38,10 @@ async fn ticks_until_it_is_killed() {
     loop {
         // A tick that is late by a minute would take the next one with it.
         loop {
-            let due = store.list_due_ticks(now, 100).await.expect("ticks");
+            let due = store
+                .list_due_ticks(now, &Turns::of_all(100))
+                .await
+                .expect("ticks");
             if due.is_empty() {
                 break;
             }
@@ -76,7 +79,10 @@ async fn make_vals(store: &Store) {
 /// The first tick that any schedule has before it.
 async fn first_tick(store: &Store) -> Timestamp {
     let far = Timestamp::from_millis(i64::MAX / 2);
-    let planned = store.list_due_ticks(far, 100).await.expect("ticks");
+    let planned = store
+        .list_due_ticks(far, &Turns::of_all(100))
+        .await
+        .expect("ticks");
     planned.iter().map(|tick| tick.at).min().expect("a tick")
 }
 
@@ -117,7 +123,11 @@ async fn a_killed_server_runs_every_tick_once() {
         .resume_schedules(long_ago, long_ago, true)
         .await
         .expect("resumed");
-    for owed in store.list_due_ticks(long_ago, 100).await.expect("ticks") {
+    for owed in store
+        .list_due_ticks(long_ago, &Turns::of_all(100))
+        .await
+        .expect("ticks")
+    {
         let ticks = begun.entry(owed.val_id.to_string()).or_default();
         ticks.insert(owed.at.as_millis());
     }

@@ -1,7 +1,7 @@
 //! Schedules: a tick is claimed once, on either database, and across a restart.
 
 use hamlet_models::{NewSchedule, NewVal, Timestamp, ValId, ValKind, ValUpdate};
-use hamlet_store::{ClaimedTick, DueTick, Store};
+use hamlet_store::{ClaimedTick, DueTick, Store, Turns};
 
 use crate::harness::TestStore;
 
@@ -38,7 +38,10 @@ fn later(time: Timestamp, minutes: i64) -> Timestamp {
 }
 
 async fn due(store: &Store, now: Timestamp) -> Vec<DueTick> {
-    store.list_due_ticks(now, 100).await.expect("ticks")
+    store
+        .list_due_ticks(now, &Turns::of_all(100))
+        .await
+        .expect("ticks")
 }
 
 both!(of_many_who_claim_a_tick_one_gets_it);
@@ -145,6 +148,49 @@ async fn a_tick_waits_until_the_last_one_is_ended(store: TestStore) {
     let waiting = due(&store, later(tick, 2)).await;
     assert_eq!((waiting.len(), waiting[0].at), (1, later(tick, 1)));
     assert_eq!(waiting[0].last_run_at, Some(tick));
+}
+
+both!(every_owner_has_a_turn_before_anybody_has_a_second);
+async fn every_owner_has_a_turn_before_anybody_has_a_second(store: TestStore) {
+    let (bob, ada) = (store.user("bob").await.id, store.user("ada").await.id);
+    for _ in 0..4 {
+        scheduled(&store, bob, "every 1 hour").await;
+    }
+    let (_, last) = scheduled(&store, ada, "every 1 hour").await;
+    let whose = async |turns: Turns| {
+        let due = store.list_due_ticks(last, &turns).await.expect("ticks");
+        due.iter().map(|tick| tick.owner).collect::<Vec<_>>()
+    };
+    let of_two = Turns::of_all(2);
+    assert_eq!(
+        whose(of_two.clone()).await,
+        [bob, ada],
+        "the oldest are all Bob's"
+    );
+    let one_each = Turns {
+        of_each: 1,
+        ..Turns::of_all(9)
+    };
+    assert_eq!(whose(one_each).await, [bob, ada]);
+    let without_bob = Turns {
+        without: vec![bob],
+        ..Turns::of_all(9)
+    };
+    assert_eq!(whose(without_bob.clone()).await, [ada]);
+
+    for tick in store
+        .list_due_ticks(last, &Turns::of_all(9))
+        .await
+        .expect("ticks")
+    {
+        let claim = store
+            .claim_tick(tick, last, later(last, 1))
+            .await
+            .expect("an answer");
+        store.return_tick(&claim.expect("won")).await.expect("returned");
+    }
+    assert_eq!(whose(of_two).await, [bob, ada], "also of what was given back");
+    assert_eq!(whose(without_bob).await, [ada]);
 }
 
 both!(schedules_that_do_not_catch_up_pass_over_what_they_missed);
