@@ -34,8 +34,8 @@ pub(crate) struct Admission {
     closed: AtomicBool,
 }
 
-/// A place; dropping it gives it back.
-pub(crate) struct Place {
+/// Leave for one run of a group to go on; dropping it gives the place back.
+pub struct Place {
     _group: OwnedSemaphorePermit,
     _instance: OwnedSemaphorePermit,
 }

@@ -6,7 +6,7 @@ use hamlet_models::{RunError, RunPhases, Truncated};
 use serde_json::Value;
 
 use crate::{
-    End, Input, Outcome, RunRequest, RuntimeConfig, RuntimeError,
+    End, Input, Outcome, Place, RunRequest, RuntimeConfig, RuntimeError,
     compile::Form,
     live_run::LiveRun,
     modules::{LinkError, Modules},
@@ -15,17 +15,21 @@ use crate::{
     worker::{Answer, ApiAddress, Doom, Duty, Exit, Job, Worker},
 };
 
-/// One run, from its place to its outcome.
+/// One run, from its place to its outcome; it waits for one if it has none yet.
 pub(crate) async fn run(
     shared: Arc<Shared>,
     request: RunRequest,
     input: Input,
+    place: Option<Place>,
 ) -> Result<Outcome, RuntimeError> {
     let run = Arc::new(LiveRun::new(&request, shared.config.limits.log_kb));
     let _known = shared.know(&run);
-    let _place = tokio::select! {
-        place = shared.admission.admit(request.group) => place?,
-        doom = run.stopped() => return Ok(verdict(&shared, &run, doom)),
+    let _place = match place {
+        Some(place) => place,
+        None => tokio::select! {
+            place = shared.admission.admit(request.group) => place?,
+            doom = run.stopped() => return Ok(verdict(&shared, &run, doom)),
+        },
     };
     run.events.started(run.id);
     let mut phases = RunPhases {
@@ -177,6 +181,8 @@ async fn answer_of(
     else {
         return Err(after_death(shared, worker).await);
     };
+    // A message with its attachments may be large, and the worker has it now.
+    drop(job);
     shared.work.notify_one();
     let doom = tokio::select! {
         biased;

@@ -32,6 +32,7 @@ mod setup;
 mod system;
 mod worker;
 
+pub use admission::Place;
 pub use api::{ApiChannel, Body};
 pub use compile::javascript;
 pub use config::RuntimeConfig;

@@ -3,10 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use hamlet_models::RunId;
+use uuid::Uuid;
 
 use crate::{
-    ApiChannel, Body, Finding, Imports, Input, ModuleSource, Outcome, Program, RunRequest, RuntimeConfig,
-    RuntimeError,
+    ApiChannel, Body, Finding, Imports, Input, ModuleSource, Outcome, Place, Program, RunRequest,
+    RuntimeConfig, RuntimeError,
     compile::Form,
     evaluate, http_val, monitor, sandbox, setup,
     shared::Shared,
@@ -106,9 +107,38 @@ impl Runtime {
     /// Scripts, functions, evaluations, scheduled and e-mail handlers: one fresh evaluation. It goes on to its end even
     /// if whoever asked for it stops waiting; [`Runtime::cancel`] ends it.
     pub async fn run(&self, request: RunRequest, input: Input) -> Result<Outcome, RuntimeError> {
-        let run = tokio::spawn(evaluate::run(self.shared.clone(), request, input));
+        self.spawn(request, input, None).await
+    }
+
+    /// As [`Runtime::run`], in a place that the run's group was given before.
+    pub async fn run_in(
+        &self,
+        place: Place,
+        request: RunRequest,
+        input: Input,
+    ) -> Result<Outcome, RuntimeError> {
+        self.spawn(request, input, Some(place)).await
+    }
+
+    async fn spawn(
+        &self,
+        request: RunRequest,
+        input: Input,
+        place: Option<Place>,
+    ) -> Result<Outcome, RuntimeError> {
+        let run = tokio::spawn(evaluate::run(self.shared.clone(), request, input, place));
         run.await
             .unwrap_or_else(|cause| Err(RuntimeError::Io(std::io::Error::other(cause))))
+    }
+
+    /// A place for a run of this group, if there is one now.
+    pub fn try_place(&self, group: Uuid) -> Option<Place> {
+        self.shared.admission.try_admit(group)
+    }
+
+    /// A place for a run of this group, as soon as there is one; refused if that takes too long.
+    pub async fn place(&self, group: Uuid) -> Result<Place, RuntimeError> {
+        self.shared.admission.admit(group).await
     }
 
     /// One request to an HTTP val: its warm worker, or a new one. The request's address is the public one, absolute, as

@@ -14,7 +14,7 @@ use hamlet_models::{
     Author, Limits, RunError, RunId, RunPhases, RunStatus, SecretName, Trigger, Truncated, UserId, ValId,
 };
 use hamlet_runtime::{
-    Body, Input, Outcome, Program, ProgramKey, RunEvents, RunRequest, Runtime, RuntimeError,
+    Body, Input, Outcome, Place, Program, ProgramKey, RunEvents, RunRequest, Runtime, RuntimeError,
 };
 use hamlet_store::{RunRecord, SecretRecord, Store, ValRecord};
 use moka::sync::Cache;
@@ -86,7 +86,7 @@ pub struct Started {
     outcome: JoinHandle<ApiResult<Outcome>>,
 }
 
-/// A run that is recorded and has not begun; given up if it is dropped before [`RunService::launch`].
+/// A run that is recorded and has not begun; given up if it is dropped before [`RunService::launch_in`].
 pub struct Prepared {
     run: Arc<RecordedRun>,
     start: Option<(Runtime, RunRequest, Input)>,
@@ -177,16 +177,37 @@ impl RunService {
         self.prepare_program(program, Some(val), record, call.input).await
     }
 
-    /// Begins a run that was prepared. It runs to its end, also if nobody waits for it.
-    pub fn launch(&self, mut prepared: Prepared) -> Started {
+    /// A place for a run of this user, if there is one now.
+    pub fn try_place(&self, user: UserId) -> Option<Place> {
+        self.inner.runtime.as_ref()?.try_place(user.0)
+    }
+
+    /// A place for a run of this user, as soon as there is one; refused if that takes too long.
+    pub async fn place(&self, user: UserId) -> ApiResult<Place> {
+        Ok(self.inner.runtime()?.place(user.0).await?)
+    }
+
+    /// Begins a run that was prepared, in a place that its user was given before. It runs to its end, also if nobody
+    /// waits for it.
+    pub fn launch_in(&self, place: Place, prepared: Prepared) -> Started {
+        self.begin(prepared, Some(place))
+    }
+
+    /// Begins a run that was prepared, once there is a place for it.
+    fn launch(&self, prepared: Prepared) -> Started {
+        self.begin(prepared, None)
+    }
+
+    fn begin(&self, mut prepared: Prepared, place: Option<Place>) -> Started {
         let run = prepared.run.clone();
         let (runtime, request, input) = prepared.start.take().expect("it is taken here alone");
         let recorded = run.clone();
         let outcome = tokio::spawn(async move {
-            runtime
-                .run(request, input)
-                .await
-                .map_err(|error| refused(&recorded, error))
+            let outcome = match place {
+                Some(place) => runtime.run_in(place, request, input).await,
+                None => runtime.run(request, input).await,
+            };
+            outcome.map_err(|error| refused(&recorded, error))
         });
         Started { run, outcome }
     }
@@ -439,7 +460,8 @@ fn nobody() -> Author {
     }
 }
 
-fn new_run_id() -> RunId {
+/// Names a run that begins.
+pub(crate) fn new_run_id() -> RunId {
     RunId(Uuid::now_v7())
 }
 

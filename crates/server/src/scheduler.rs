@@ -38,7 +38,7 @@ struct Parts {
     longest_run_ms: i64,
     /// Schedules take half of the places for runs, in all and of one user: a tick that finds none waits for the next look.
     places: Arc<Places>,
-    /// The looking for ticks, which is never broken off while it begins one.
+    /// The looking for ticks and their waiting for places, never broken off while a tick begins.
     looking: TaskTracker,
     going_on: TaskTracker,
     end: CancellationToken,
@@ -90,7 +90,7 @@ impl Scheduler {
             .await?)
     }
 
-    /// Starts a run for each tick that is due at this time; answers how many those are.
+    /// Starts a run for each tick that is due at this time and has a place; answers how many those are.
     pub async fn run_due(&self, now: Timestamp) -> ApiResult<usize> {
         let Parts { store, places, .. } = &*self.parts;
         let due = store.list_due_ticks(now, &places.turns(AT_ONCE)).await?;
@@ -104,15 +104,45 @@ impl Scheduler {
         Ok(started)
     }
 
-    /// Starts the run of a tick, unless another server does. The run is recorded before the tick is spent, and the tick
-    /// is spent before the val's code begins: whenever this server dies, the tick is either still owed, and then run as
-    /// the run that is recorded, or that run is lost.
+    /// Starts the run of a tick, unless another server does, or lets it wait for a place among all runs. Nothing is
+    /// recorded of a tick before it has one.
     async fn try_to_run(&self, place: Place, tick: DueTick, now: Timestamp) -> ApiResult<bool> {
-        let store = &self.parts.store;
+        let Parts { store, runs, .. } = &*self.parts;
         let until = Timestamp::from_millis(now.as_millis().saturating_add(self.parts.longest_run_ms));
         let Some(claim) = store.claim_tick(tick, now, until).await? else {
             return Ok(false);
         };
+        if let Some(room) = runs.try_place(claim.tick.owner) {
+            return self.begin(claim, place, room).await;
+        }
+        let scheduler = self.clone();
+        self.parts.looking.spawn(async move {
+            let val_id = claim.tick.val_id;
+            if let Err(error) = scheduler.begin_later(claim, place).await {
+                tracing::error!(%error, val.id = %val_id, "a tick that waited for a place could not be run");
+            }
+        });
+        Ok(false)
+    }
+
+    /// Starts the run of a tick as soon as there is a place for it. One that gets none is due again.
+    async fn begin_later(&self, claim: ClaimedTick, place: Place) -> ApiResult<()> {
+        let room = self.parts.runs.place(claim.tick.owner);
+        match self.parts.end.run_until_cancelled(room).await {
+            Some(Ok(room)) => self.begin(claim, place, room).await.map(drop),
+            Some(Err(error)) => {
+                tracing::debug!(%error, val.id = %claim.tick.val_id, "a tick waits for a place among the runs");
+                Ok(self.parts.store.return_tick(&claim).await?)
+            }
+            None => Ok(self.parts.store.return_tick(&claim).await?),
+        }
+    }
+
+    /// Starts the run of a tick. The run is recorded before the tick is spent, and the tick is spent before the val's
+    /// code begins: whenever this server dies, the tick is either still owed, and then run as the run that is
+    /// recorded, or that run is lost.
+    async fn begin(&self, claim: ClaimedTick, place: Place, room: hamlet_runtime::Place) -> ApiResult<bool> {
+        let store = &self.parts.store;
         let prepared = match self.prepare(&claim).await {
             Ok(prepared) => prepared,
             Err(error) => {
@@ -128,7 +158,7 @@ impl Scheduler {
         }
         let begins = store.begin_tick(&claim).await?;
         if begins {
-            self.attend(self.parts.runs.launch(prepared), claim, place);
+            self.attend(self.parts.runs.launch_in(room, prepared), claim, place);
         }
         Ok(begins)
     }

@@ -1,18 +1,18 @@
 //! Mail that came: kept before its sender is told so, until its val has run.
 
 use bytes::Bytes;
-use hamlet_models::{Timestamp, ValId};
+use hamlet_models::{Timestamp, UserId, ValId};
 use object_store::{ObjectStoreExt, path::Path};
 use sea_orm::{
-    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder,
-    QuerySelect, sea_query::Expr,
+    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter,
+    sea_query::{Expr, ExprTrait, Query},
 };
 use uuid::Uuid;
 
 use crate::{
-    Store, StoreError,
+    Store, StoreError, Turns,
     clock::{new_id, now},
-    entity::queued_email,
+    entity::{queued_email, val},
     error::is_missing_parent,
     objects::{Upload, failed},
     rows,
@@ -33,6 +33,8 @@ pub struct IncomingEmail {
 pub struct QueuedEmail {
     /// The val that it came for.
     pub val_id: ValId,
+    /// Whose that is.
+    pub owner: UserId,
     /// When it came.
     pub received_at: Timestamp,
     id: Uuid,
@@ -49,23 +51,27 @@ impl Store {
         }
     }
 
-    /// Messages that nobody has claimed at this time, the oldest first.
+    /// Messages that nobody has claimed at this time, so many as these turns take.
     pub async fn list_queued_emails(
         &self,
         now: Timestamp,
-        limit: u64,
+        turns: &Turns,
     ) -> Result<Vec<QueuedEmail>, StoreError> {
-        let rows = queued_email::Entity::find()
-            .filter(unclaimed(now))
-            .order_by_asc(queued_email::Column::ReceivedAt)
-            .order_by_asc(queued_email::Column::Id)
-            .limit(limit)
-            .all(&self.vals().readers)
-            .await?;
-        let queued = rows.into_iter().map(|row| QueuedEmail {
-            val_id: row.val_id.into(),
-            received_at: rows::time(row.received_at),
-            id: row.id,
+        let db = &self.vals().readers;
+        let val_id = Expr::col(val::Column::Id.as_column_ref());
+        let its_val = val_id.eq(Expr::col(queued_email::Column::ValId.as_column_ref()));
+        let waiting = Query::select()
+            .from(queued_email::Entity)
+            .inner_join(val::Entity, its_val)
+            .cond_where(unclaimed(now))
+            .to_owned();
+        let (id, since) = (queued_email::Column::Id, queued_email::Column::ReceivedAt);
+        let taken = turns.take(db, waiting, id, since).await?;
+        let queued = taken.into_iter().map(|taken| QueuedEmail {
+            val_id: taken.val_id.into(),
+            owner: taken.owner_id.into(),
+            received_at: rows::time(taken.since),
+            id: taken.id,
         });
         Ok(queued.collect())
     }

@@ -10,7 +10,7 @@ use sea_orm::{
 };
 
 use crate::{Store, StoreError, Turns, entity::val, rows, turns::in_order};
-use claims::{Origin, free_all};
+use claims::{Origin, free_all, owes_nothing};
 
 pub(crate) use claims::forget_claims;
 pub use claims::{ClaimedTick, DueTick};
@@ -18,28 +18,31 @@ pub use ticks::{InvalidSchedule, Ticks};
 
 impl Store {
     /// Ticks whose time has come and that wait for no other run: first those that were claimed and never begun, then
-    /// those of the schedules. Of each of both, so many as these turns take.
+    /// those of the schedules, which wait for those too unless they may overlap. Of each of both, so many as these
+    /// turns take.
     pub async fn list_due_ticks(&self, now: Timestamp, turns: &Turns) -> Result<Vec<DueTick>, StoreError> {
         let mut due = self.list_unbegun_ticks(now, turns).await?;
         let db = &self.vals().readers;
-        let is_due = may_run(now).add(val::Column::NextRunAt.lte(now.as_millis()));
+        let is_due = may_run(now)
+            .add(val::Column::NextRunAt.lte(now.as_millis()))
+            .add(owes_nothing());
         let waiting = Query::select()
             .from(val::Entity)
             .cond_where(is_due.clone())
             .to_owned();
-        let ids = turns
+        let taken = turns
             .take(db, waiting, val::Column::Id, val::Column::NextRunAt)
             .await?;
-        if ids.is_empty() {
+        if taken.is_empty() {
             return Ok(due);
         }
         let rows = val::Entity::find()
-            .filter(val::Column::Id.is_in(ids.iter().copied()))
+            .filter(val::Column::Id.is_in(taken.iter().map(|taken| taken.id)))
             // Another server may have claimed it between: then the row tells of the tick after it.
             .filter(is_due)
             .all(db)
             .await?;
-        let rows = in_order(&ids, rows, |row| row.id);
+        let rows = in_order(&taken, rows, |row| row.id);
         due.extend(rows.into_iter().filter_map(|row| planned(row, now)));
         Ok(due)
     }

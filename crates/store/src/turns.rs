@@ -22,6 +22,18 @@ pub struct Turns {
     pub without: Vec<UserId>,
 }
 
+/// Something whose turn it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) id: Uuid,
+    /// The val that is to run.
+    pub(crate) val_id: Uuid,
+    /// Whose that is.
+    pub(crate) owner_id: Uuid,
+    /// Since when it waits.
+    pub(crate) since: i64,
+}
+
 impl Turns {
     /// So much, whoever's it is.
     pub fn of_all(most: u64) -> Self {
@@ -32,17 +44,15 @@ impl Turns {
         }
     }
 
-    /// Whose turn it is among what waits: the ids, in the order of their turns. `waiting` selects nothing yet and has
-    /// the vals beside it.
+    /// Whose turn it is among what waits, in the order of the turns. `waiting` selects nothing yet and has the vals
+    /// beside it.
     pub(crate) async fn take<D: ConnectionTrait>(
         &self,
         db: &D,
         mut waiting: SelectStatement,
         id: impl ColumnTrait,
         since: impl ColumnTrait,
-    ) -> Result<Vec<Uuid>, StoreError> {
-        const ID: &str = "waiting_id";
-        const SINCE: &str = "since";
+    ) -> Result<Vec<Taken>, StoreError> {
         const TURN: &str = "turn";
         let of_owner = WindowStatement::partition_by(val::Column::OwnerId.as_column_ref())
             .order_by(since.as_column_ref(), Order::Asc)
@@ -50,29 +60,37 @@ impl Turns {
             .to_owned();
         let without = self.without.iter().map(|owner| owner.0);
         waiting
-            .expr_as(Expr::col(id.as_column_ref()), ID)
-            .expr_as(Expr::col(since.as_column_ref()), SINCE)
+            .expr_as(Expr::col(id.as_column_ref()), "waiting_id")
+            .expr_as(Expr::col(val::Column::Id.as_column_ref()), "its_val")
+            .expr_as(Expr::col(val::Column::OwnerId.as_column_ref()), "its_owner")
+            .expr_as(Expr::col(since.as_column_ref()), "since")
             .expr_window_as(Func::cust("ROW_NUMBER"), of_owner, TURN)
             .and_where(val::Column::OwnerId.is_not_in(without));
         let turns = Query::select()
-            .column(ID)
+            .columns(["waiting_id", "its_val", "its_owner", "since"])
             .from_subquery(waiting, "waiting")
             .and_where(Expr::col(TURN).lte(i64::try_from(self.of_each).unwrap_or(i64::MAX)))
             .order_by(TURN, Order::Asc)
-            .order_by(SINCE, Order::Asc)
-            .order_by(ID, Order::Asc)
+            .order_by("since", Order::Asc)
+            .order_by("waiting_id", Order::Asc)
             .limit(self.most)
             .to_owned();
         let rows = db.query_all(&turns).await?;
-        Ok(rows
-            .iter()
-            .map(|row| row.try_get_by_index(0))
-            .collect::<Result<_, _>>()?)
+        let taken = rows.iter().map(|row| {
+            let (id, val_id, owner_id, since) = row.try_get_many_by_index()?;
+            Ok(Taken {
+                id,
+                val_id,
+                owner_id,
+                since,
+            })
+        });
+        taken.collect()
     }
 }
 
-/// The rows of these ids, in the order of the ids; those that are gone by now are left out.
-pub(crate) fn in_order<R>(ids: &[Uuid], rows: Vec<R>, id: impl Fn(&R) -> Uuid) -> Vec<R> {
+/// The rows of what is taken, in its order; those that are gone by now are left out.
+pub(crate) fn in_order<R>(taken: &[Taken], rows: Vec<R>, id: impl Fn(&R) -> Uuid) -> Vec<R> {
     let mut rows: HashMap<Uuid, R> = rows.into_iter().map(|row| (id(&row), row)).collect();
-    ids.iter().filter_map(|id| rows.remove(id)).collect()
+    taken.iter().filter_map(|taken| rows.remove(&taken.id)).collect()
 }

@@ -5,23 +5,21 @@ use std::{sync::Arc, time::Duration};
 use hamlet_models::{Limits, Timestamp, Trigger, ValKind};
 use hamlet_runtime::Input;
 use hamlet_store::{QueuedEmail, Store};
-use tokio::{
-    sync::Semaphore,
-    time::{MissedTickBehavior, interval},
-};
+use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::parse::input_of;
 use crate::{
     clock,
     error::{ApiError, ApiResult},
-    run_service::{Call, RunService, Started, longest_run},
+    places::{Place, Places},
+    run_service::{Call, Prepared, RunService, longest_run, new_run_id},
 };
 
 /// How often to look for messages.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How many messages are worked on at once: each is in memory with its attachments.
-const AT_ONCE: usize = 4;
+/// The most messages that one look starts: each is in memory with its attachments until its worker has it.
+const AT_ONCE: usize = 20;
 /// When to try again what could not be started.
 const AGAIN_AFTER_MS: i64 = 10_000;
 
@@ -37,7 +35,8 @@ struct Parts {
     /// Whether no other server has this store.
     alone: bool,
     longest_run_ms: i64,
-    places: Arc<Semaphore>,
+    /// Mail takes half of the places for runs, in all and of one user: a message that finds none waits in the queue.
+    places: Arc<Places>,
     going_on: TaskTracker,
     end: CancellationToken,
 }
@@ -51,7 +50,7 @@ impl Postman {
                 runs,
                 alone,
                 longest_run_ms: i64::try_from(longest_run(limits).as_millis()).unwrap_or(i64::MAX),
-                places: Arc::new(Semaphore::new(AT_ONCE)),
+                places: Places::new(limits.instance_runs / 2, limits.user_runs / 2),
                 going_on: TaskTracker::new(),
                 end: CancellationToken::new(),
             }),
@@ -89,60 +88,34 @@ impl Postman {
         Ok(())
     }
 
-    /// Starts a run for each message that waits; answers how many those are.
+    /// Starts a run for each message that waits and has a place; answers how many those are.
     pub async fn deliver(&self, now: Timestamp) -> ApiResult<usize> {
+        let Parts {
+            store, runs, places, ..
+        } = &*self.parts;
         let mut started = 0;
-        let most = self.parts.places.available_permits() as u64;
-        for email in self.parts.store.list_queued_emails(now, most).await? {
-            let Ok(place) = self.parts.places.clone().try_acquire_owned() else {
-                break;
+        for email in store.list_queued_emails(now, &places.turns(AT_ONCE)).await? {
+            let Some(place) = places.take(email.owner) else {
+                continue;
             };
             let until = later(now, self.parts.longest_run_ms);
-            if !self.parts.store.claim_email(&email, now, until).await? {
+            if !store.claim_email(&email, now, until).await? {
                 continue;
             }
-            match self.begin(&email).await {
-                Ok(run) => {
-                    started += 1;
-                    let store = self.parts.store.clone();
-                    self.parts.going_on.spawn(async move {
-                        // How it ended is in its record: a message is delivered once.
-                        let _ = run.outcome().await;
-                        if let Err(error) = store.finish_email(&email).await {
-                            tracing::error!(%error, "a message that was delivered is still queued");
-                        }
-                        drop(place);
-                    });
-                }
-                Err(ApiError::NotFound(_)) => {
-                    tracing::info!(val.id = %email.val_id, "a message came for a val that takes none any more");
-                    self.parts.store.finish_email(&email).await?;
-                }
-                Err(error) => {
-                    tracing::warn!(%error, val.id = %email.val_id, "a message could not be delivered yet");
-                    self.parts
-                        .store
-                        .return_email(&email, later(now, AGAIN_AFTER_MS))
-                        .await?;
+            let room = runs.try_place(email.owner);
+            let delivery = Delivery {
+                postman: self.clone(),
+                email,
+                _place: place,
+            };
+            match room {
+                Some(room) => started += usize::from(delivery.begin(room).await?),
+                None => {
+                    self.parts.going_on.spawn(delivery.begin_later());
                 }
             }
         }
         Ok(started)
-    }
-
-    async fn begin(&self, email: &QueuedEmail) -> ApiResult<Started> {
-        let val = self.parts.store.get_val(email.val_id).await?;
-        if val.kind != ValKind::Email {
-            return Err(ApiError::NotFound("val"));
-        }
-        let raw = self.parts.store.read_email(email).await?;
-        let call = Call {
-            trigger: Trigger::Email,
-            parent_id: None,
-            replay_of: None,
-            input: Input::Email(input_of(&raw)),
-        };
-        self.parts.runs.start(&val, call).await
     }
 
     /// Starts nothing any more.
@@ -154,6 +127,81 @@ impl Postman {
     pub async fn ended(&self) {
         self.parts.going_on.close();
         self.parts.going_on.wait().await;
+    }
+}
+
+/// A message that this server has claimed.
+struct Delivery {
+    postman: Postman,
+    email: QueuedEmail,
+    _place: Place,
+}
+
+impl Delivery {
+    /// Starts the val's run as soon as there is a place for it among all runs. Nothing is read or recorded before; a
+    /// message that gets none is tried again.
+    async fn begin_later(self) {
+        let Parts { runs, end, .. } = &*self.postman.parts;
+        let room = end.run_until_cancelled(runs.place(self.email.owner)).await;
+        let tried = match room {
+            Some(Ok(room)) => self.begin(room).await.map(drop),
+            Some(Err(error)) => self.try_again(&error).await,
+            None => self.give_back(clock::now()).await,
+        };
+        if let Err(error) = tried {
+            tracing::error!(%error, "a message that waited for a place could not be delivered");
+        }
+    }
+
+    /// Starts the val's run; `false` if there is none to start, or not yet.
+    async fn begin(self, room: hamlet_runtime::Place) -> ApiResult<bool> {
+        let prepared = match self.prepare().await {
+            Ok(prepared) => prepared,
+            Err(ApiError::NotFound(_)) => {
+                tracing::info!(val.id = %self.email.val_id, "a message came for a val that takes none any more");
+                self.postman.parts.store.finish_email(&self.email).await?;
+                return Ok(false);
+            }
+            Err(error) => {
+                self.try_again(&error).await?;
+                return Ok(false);
+            }
+        };
+        let run = self.postman.parts.runs.launch_in(room, prepared);
+        let parts = self.postman.parts.clone();
+        parts.going_on.spawn(async move {
+            // How it ended is in its record: a message is delivered once.
+            let _ = run.outcome().await;
+            if let Err(error) = self.postman.parts.store.finish_email(&self.email).await {
+                tracing::error!(%error, "a message that was delivered is still queued");
+            }
+        });
+        Ok(true)
+    }
+
+    async fn prepare(&self) -> ApiResult<Prepared> {
+        let Parts { store, runs, .. } = &*self.postman.parts;
+        let val = store.get_val(self.email.val_id).await?;
+        if val.kind != ValKind::Email {
+            return Err(ApiError::NotFound("val"));
+        }
+        let raw = store.read_email(&self.email).await?;
+        let call = Call {
+            trigger: Trigger::Email,
+            parent_id: None,
+            replay_of: None,
+            input: Input::Email(input_of(&raw)),
+        };
+        runs.prepare(new_run_id(), &val, call).await
+    }
+
+    async fn try_again(&self, error: &ApiError) -> ApiResult<()> {
+        tracing::warn!(%error, val.id = %self.email.val_id, "a message could not be delivered yet");
+        self.give_back(later(clock::now(), AGAIN_AFTER_MS)).await
+    }
+
+    async fn give_back(&self, after: Timestamp) -> ApiResult<()> {
+        Ok(self.postman.parts.store.return_email(&self.email, after).await?)
     }
 }
 

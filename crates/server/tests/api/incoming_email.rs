@@ -1,13 +1,13 @@
 //! Mail that comes: over a real connection, into the queue, to the val.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use hamlet_models::{BaseRun, ExtendedVal, FullRun, Page, Privacy, ProblemCode, RunStatus, Trigger, ValKind};
 use hamlet_server::{
     config::{Config, Settings},
     mail::MailListener,
 };
-use hamlet_store::Store;
+use hamlet_store::{QueuedEmail, Store, Turns};
 use lettre::{
     AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor,
     transport::smtp::client::{Tls, TlsParameters},
@@ -19,7 +19,7 @@ use tokio::{
     sync::watch,
 };
 
-use crate::test_app::{Client, TestApp};
+use crate::test_app::{Client, Endless, TestApp, pass};
 
 const DOMAIN: &str = "mail.test";
 
@@ -109,6 +109,13 @@ async fn runs(ada: &Client) -> Vec<BaseRun> {
     ada.get("/v1/me/runs").await.json::<Page<BaseRun>>().data
 }
 
+/// The messages that nobody has claimed.
+async fn queued(app: &TestApp) -> Vec<QueuedEmail> {
+    let now = hamlet_server::clock::now();
+    let queued = app.store.list_queued_emails(now, &Turns::of_all(99)).await;
+    queued.expect("the queue")
+}
+
 /// Runs the vals of the messages that wait.
 async fn deliver(app: &TestApp) -> usize {
     let delivered = app
@@ -183,12 +190,7 @@ async fn a_message_that_was_taken_outlives_the_server() {
     );
     // Another server took it, and died.
     let now = hamlet_server::clock::now();
-    let email = app
-        .store
-        .list_queued_emails(now, 1)
-        .await
-        .expect("the queue")
-        .remove(0);
+    let email = queued(&app).await.remove(0);
     let far = hamlet_server::clock::after(std::time::Duration::from_secs(3_600));
     assert!(app.store.claim_email(&email, now, far).await.expect("an answer"));
     assert!(
@@ -198,6 +200,83 @@ async fn a_message_that_was_taken_outlives_the_server() {
     assert_eq!(deliver(&app).await, 0);
     app.server.postman.resume().await.expect("resumed");
     assert_eq!(deliver(&app).await, 1);
+    assert_eq!(said(&ada).await["subject"], "hi");
+}
+
+#[tokio::test]
+async fn a_message_that_finds_every_place_taken_is_delivered_later() {
+    let app = TestApp::running_with(Settings {
+        user_runs: Some(1),
+        ..settings()
+    })
+    .await;
+    let ada = app.user("ada").await;
+    let val = clerk(&ada).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    let taken = sender.mail("ada.clerk@mail.test", MESSAGE).await;
+    assert!(taken.starts_with("250"), "{taken}");
+    let endless = Endless::start(&ada).await;
+    let look = async || {
+        let soon = hamlet_server::clock::after(Duration::from_secs(60));
+        app.server.postman.deliver(soon).await.expect("a look")
+    };
+    assert_eq!(look().await, 0);
+    assert_eq!(queued(&app).await, [], "it waits for a place");
+    pass(Duration::from_secs(11)).await;
+    let soon = hamlet_server::clock::after(Duration::from_secs(60));
+    let again = Turns::of_all(9);
+    while app
+        .store
+        .list_queued_emails(soon, &again)
+        .await
+        .expect("the queue")
+        .is_empty()
+    {
+        tokio::task::yield_now().await;
+    }
+    let of_clerk = format!("/v1/vals/{}/runs", val.id);
+    let tried = ada.get(&of_clerk).await.json::<Page<BaseRun>>().data;
+    assert!(tried.is_empty(), "what did not begin is no run");
+
+    endless.cancel().await;
+    loop {
+        look().await;
+        let runs = ada.get(&of_clerk).await.json::<Page<BaseRun>>().data;
+        if runs.first().is_some_and(|run| run.status.is_over()) {
+            assert_eq!(runs.len(), 1);
+            break;
+        }
+    }
+    assert_eq!(said(&ada).await["subject"], "hi");
+}
+
+#[tokio::test]
+async fn much_mail_of_one_owner_does_not_hold_up_that_of_another() {
+    let app = TestApp::running_with(Settings {
+        user_runs: Some(2),
+        ..settings()
+    })
+    .await;
+    let (bob, ada) = (app.user("bob").await, app.user("ada").await);
+    let slow = "export default () => new Promise((done) => setTimeout(done, 1e6))";
+    bob.write_val("slow", ValKind::Email, Privacy::Private, slow)
+        .await;
+    clerk(&ada).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    for _ in 0..25 {
+        let taken = sender.mail("bob.slow@mail.test", MESSAGE).await;
+        assert!(taken.starts_with("250"), "{taken}");
+    }
+    let taken = sender.mail("ada.clerk@mail.test", MESSAGE).await;
+    assert!(taken.starts_with("250"), "{taken}");
+    let now = hamlet_server::clock::now();
+    let started = app.server.postman.deliver(now).await.expect("a look");
+    assert_eq!(started, 2, "one of each, as many as a user may have");
+    while runs(&ada).await.first().is_none_or(|run| !run.status.is_over()) {
+        tokio::task::yield_now().await;
+    }
     assert_eq!(said(&ada).await["subject"], "hi");
 }
 
@@ -222,11 +301,7 @@ async fn a_message_for_a_val_that_takes_none_any_more_is_dropped() {
             false => ada.delete(&path).await.nothing(),
         }
         assert_eq!(deliver(&app).await, 0);
-        let queued = app
-            .store
-            .list_queued_emails(hamlet_server::clock::now(), 10)
-            .await;
-        assert_eq!(queued.expect("the queue"), []);
+        assert_eq!(queued(&app).await, []);
     }
     assert!(runs(&ada).await.is_empty());
 }
@@ -273,12 +348,7 @@ async fn nothing_is_slipped_in_by_odd_line_ends() {
     let smuggled = "Subject: one\r\n\r\nhi\n.\r\nMAIL FROM:<eve@example.com>\r\n";
     let answer = sender.mail("ada.clerk@mail.test", smuggled).await;
     assert!(answer.starts_with("500"), "{answer}");
-    let queued = app
-        .store
-        .list_queued_emails(hamlet_server::clock::now(), 10)
-        .await
-        .expect("the queue");
-    assert_eq!(queued, []);
+    assert_eq!(queued(&app).await, []);
 }
 
 #[tokio::test]
@@ -291,12 +361,7 @@ async fn a_message_that_is_too_large_is_refused_and_leaves_nothing() {
     let line = format!("{}\r\n", "a".repeat(998));
     let answer = sender.mail("ada.clerk@mail.test", &line.repeat(45_000)).await;
     assert!(answer.starts_with("552"), "{answer}");
-    let queued = app
-        .store
-        .list_queued_emails(hamlet_server::clock::now(), 10)
-        .await
-        .expect("the queue");
-    assert_eq!(queued, []);
+    assert_eq!(queued(&app).await, []);
     assert!(
         sender
             .mail("ada.clerk@mail.test", MESSAGE)
@@ -370,12 +435,7 @@ async fn mail_comes_over_starttls() {
         .body("hello".to_owned())
         .expect("a message");
     client.send(message).await.expect("taken");
-    let queued = app
-        .store
-        .list_queued_emails(hamlet_server::clock::now(), 10)
-        .await
-        .expect("the queue");
-    assert_eq!(queued.len(), 1);
+    assert_eq!(queued(&app).await.len(), 1);
 }
 
 #[tokio::test]

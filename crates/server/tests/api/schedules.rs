@@ -1,5 +1,7 @@
 //! Schedules: set through the interface, run by the scheduler when a test says what time it is.
 
+use std::time::Duration;
+
 use hamlet_models::{
     BaseRun, ExtendedVal, FullRun, Page, PageQuery, ProblemCode, RunFilter, RunStatus, Schedule, Timestamp,
     Trigger,
@@ -9,7 +11,7 @@ use hamlet_server::{config::Settings, run_service::Call, scheduler::Scheduler};
 use hamlet_store::{RunScope, Turns};
 use serde_json::{Value, json};
 
-use crate::test_app::{Client, TestApp};
+use crate::test_app::{Client, Endless, TestApp, pass};
 
 /// A scheduled val of this schedule and code.
 async fn scheduled(owner: &Client, schedule: Value, code: &str) -> ExtendedVal {
@@ -32,6 +34,17 @@ async fn runs_of(owner: &Client, val: &ExtendedVal) -> Vec<FullRun> {
     runs
 }
 
+/// The run of this number once it is over, the first one being 0.
+async fn wait_for_run(owner: &Client, val: &ExtendedVal, number: usize) -> FullRun {
+    loop {
+        let mut runs = runs_of(owner, val).await;
+        if runs.get(number).is_some_and(|run| run.run.status.is_over()) {
+            return runs.remove(number);
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
 fn later(time: Timestamp, minutes: i64) -> Timestamp {
     Timestamp::from_millis(time.as_millis() + minutes * 60_000)
 }
@@ -39,6 +52,9 @@ fn later(time: Timestamp, minutes: i64) -> Timestamp {
 async fn due(app: &TestApp, now: Timestamp) -> usize {
     app.server.scheduler.run_due(now).await.expect("a look")
 }
+
+/// A run is refused that found no place for so long.
+const LONGER_THAN_A_WAIT: Duration = Duration::from_secs(11);
 
 const HOURLY: &str = "every 1 hour";
 
@@ -332,14 +348,55 @@ async fn many_ticks_of_one_owner_do_not_hold_up_those_of_another() {
         2,
         "one of each, as many as a user may have"
     );
-    while !runs_of(&ada, &val).await[0].run.status.is_over() {
+    wait_for_run(&ada, &val, 0).await;
+    while runs_of(&ada, &val).await.len() < 2 {
+        due(&app, later(tick, 60)).await;
+    }
+    wait_for_run(&ada, &val, 1).await;
+}
+
+#[tokio::test]
+async fn a_tick_that_finds_every_place_taken_runs_later_and_once() {
+    let app = TestApp::running_with(Settings {
+        user_runs: Some(1),
+        ..Settings::default()
+    })
+    .await;
+    let bob = app.user("bob").await;
+    let code = "export default ({ lastRunAt }) => console.log(lastRunAt?.toISOString() ?? 'never')";
+    let val = scheduled(&bob, json!({"cron": HOURLY}), code).await;
+    let tick = schedule_of(&bob, &val).await.next_run_at.expect("a tick");
+    let endless = Endless::start(&bob).await;
+    assert_eq!(due(&app, tick).await, 0);
+    pass(LONGER_THAN_A_WAIT).await;
+    while app
+        .store
+        .list_due_ticks(tick, &Turns::of_all(9))
+        .await
+        .expect("ticks")
+        .is_empty()
+    {
         tokio::task::yield_now().await;
     }
-    let next = later(tick, 60);
-    while due(&app, next).await == 0 {
-        tokio::task::yield_now().await;
+    assert!(
+        runs_of(&bob, &val).await.is_empty(),
+        "what did not begin is no run"
+    );
+    assert_eq!(schedule_of(&bob, &val).await.last_run_at, None);
+
+    assert_eq!(due(&app, later(tick, 61)).await, 0, "it waits again");
+    endless.cancel().await;
+    let first = wait_for_run(&bob, &val, 0).await;
+    assert_eq!(
+        (first.run.status, first.logs[0].message.as_str()),
+        (RunStatus::Ok, "never")
+    );
+    while runs_of(&bob, &val).await.len() < 2 {
+        due(&app, later(tick, 61)).await;
     }
-    assert_eq!(runs_of(&ada, &val).await.len(), 2, "and her next one too");
+    let second = wait_for_run(&bob, &val, 1).await;
+    assert_eq!(second.run.status, RunStatus::Ok, "the next one waited for it");
+    assert_eq!(due(&app, later(tick, 61)).await, 0);
 }
 
 #[tokio::test]

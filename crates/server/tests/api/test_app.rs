@@ -4,6 +4,7 @@ use std::{
     path::{Path, PathBuf},
     str::FromStr,
     sync::Arc,
+    time::Duration,
 };
 
 use axum::{
@@ -11,7 +12,10 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header},
 };
 use bytes::Bytes;
-use hamlet_models::{ExtendedVal, NewToken, NewVal, Privacy, Problem, ProblemCode, Scopes, UserId, ValKind};
+use hamlet_models::{
+    BaseRun, ExtendedVal, NewToken, NewVal, Page, Privacy, Problem, ProblemCode, RunStatus, Scopes, UserId,
+    ValKind,
+};
 use hamlet_server::{
     App,
     auth::new_token_secret,
@@ -154,6 +158,47 @@ impl TestApp {
             headers: HeaderMap::new(),
         }
     }
+}
+
+/// A run that goes on until it is cancelled.
+pub(crate) struct Endless {
+    owner: Client,
+    cancel: String,
+}
+
+impl Endless {
+    /// One that goes on.
+    pub(crate) async fn start(owner: &Client) -> Self {
+        let code = "export default await new Promise((done) => setTimeout(done, 1e6))";
+        let val = owner
+            .write_val("endless", ValKind::Script, Privacy::Private, code)
+            .await;
+        let path = format!("/v1/vals/{}/runs", val.id);
+        let mut run: BaseRun = owner.post(&path, &serde_json::json!({})).await.json();
+        while run.status != RunStatus::Running {
+            tokio::task::yield_now().await;
+            run = owner.get(&path).await.json::<Page<BaseRun>>().data.remove(0);
+        }
+        Self {
+            owner: owner.clone(),
+            cancel: format!("/v1/vals/{}/evaluations/{}/cancel", val.id, run.id),
+        }
+    }
+
+    /// Ends it.
+    pub(crate) async fn cancel(self) {
+        self.owner
+            .post(&self.cancel, &serde_json::json!({}))
+            .await
+            .value();
+    }
+}
+
+/// Lets so much time pass for all that waits for a time.
+pub(crate) async fn pass(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
 }
 
 /// The Deno that tests run vals on: the one that `HAMLET_DENO` names, the one on the path, or the editor's package.

@@ -53,6 +53,7 @@ pub struct ClaimedTick {
     /// The tick.
     pub tick: DueTick,
     id: Uuid,
+    claimed_at: Timestamp,
     until: Timestamp,
 }
 
@@ -78,11 +79,16 @@ impl Store {
             Origin::Plan { .. } => new_id().0,
             Origin::Claim(id) => id,
         };
-        let claim = ClaimedTick { tick, id, until };
+        let claim = ClaimedTick {
+            tick,
+            id,
+            claimed_at: now,
+            until,
+        };
         let won = self
             .change_vals(
-                (claim.clone(), now),
-                |(claim, now), tx| Box::pin(claim_one(claim, *now, tx)),
+                claim.clone(),
+                |claim, tx| Box::pin(claim_one(claim, tx)),
                 move |caches, ()| caches.vals.remove(&val_id),
             )
             .await;
@@ -108,7 +114,7 @@ impl Store {
         .await
     }
 
-    /// Gives a tick back that could not be begun: it is due again.
+    /// Gives a tick back that could not be begun: it is due again, and its val has not run.
     pub async fn return_tick(&self, claim: &ClaimedTick) -> Result<(), StoreError> {
         let val_id = claim.tick.val_id;
         self.change_vals(
@@ -118,6 +124,13 @@ impl Store {
                     claimed_tick::Entity::update_many()
                         .col_expr(claimed_tick::Column::HeldUntil, Expr::value(None::<i64>))
                         .filter(is_held(claim))
+                        .exec(tx)
+                        .await?;
+                    let last_run_at = claim.tick.last_run_at.map(Timestamp::as_millis);
+                    val::Entity::update_many()
+                        .col_expr(val::Column::LastRunAt, Expr::value(last_run_at))
+                        .filter(val::Column::Id.eq(claim.tick.val_id.0))
+                        .filter(val::Column::LastRunAt.eq(claim.claimed_at.as_millis()))
                         .exec(tx)
                         .await?;
                     let_next_run(claim, tx).await
@@ -149,25 +162,23 @@ impl Store {
         turns: &Turns,
     ) -> Result<Vec<DueTick>, StoreError> {
         let db = &self.vals().readers;
-        let val_id = Expr::col(val::Column::Id.as_column_ref());
-        let of_val = val_id.eq(Expr::col(claimed_tick::Column::ValId.as_column_ref()));
         let waiting = Query::select()
             .from(claimed_tick::Entity)
-            .inner_join(val::Entity, of_val)
+            .inner_join(val::Entity, is_of_val())
             .cond_where(is_free(now))
             .cond_where(may_run(now))
             .to_owned();
-        let ids = turns
+        let taken = turns
             .take(db, waiting, claimed_tick::Column::Id, claimed_tick::Column::At)
             .await?;
-        if ids.is_empty() {
+        if taken.is_empty() {
             return Ok(Vec::new());
         }
         let claims = claimed_tick::Entity::find()
-            .filter(claimed_tick::Column::Id.is_in(ids.iter().copied()))
+            .filter(claimed_tick::Column::Id.is_in(taken.iter().map(|taken| taken.id)))
             .all(db)
             .await?;
-        let claims = in_order(&ids, claims, |claim| claim.id);
+        let claims = in_order(&taken, claims, |claim| claim.id);
         let vals = val::Entity::find()
             .filter(val::Column::Id.is_in(claims.iter().map(|claim| claim.val_id)))
             .all(db)
@@ -189,8 +200,8 @@ impl Store {
 }
 
 /// Refused, with nothing changed, for who comes second. One statement on the val decides; it lets the next tick wait.
-async fn claim_one(claim: &ClaimedTick, now: Timestamp, tx: &DatabaseTransaction) -> Result<(), StoreError> {
-    let tick = &claim.tick;
+async fn claim_one(claim: &ClaimedTick, tx: &DatabaseTransaction) -> Result<(), StoreError> {
+    let (tick, now) = (&claim.tick, claim.claimed_at);
     let until = Some(claim.until.as_millis());
     let mut update = val::Entity::update_many()
         .col_expr(val::Column::LastRunAt, Expr::value(Some(now.as_millis())))
@@ -268,6 +279,24 @@ pub(crate) async fn forget_claims<D: sea_orm::ConnectionTrait>(
         .exec(db)
         .await?;
     Ok(())
+}
+
+/// Whether nothing is owed by a val beside which the next tick would be run.
+pub(super) fn owes_nothing() -> Condition {
+    let owed = Query::select()
+        .expr(Expr::value(1))
+        .from(claimed_tick::Entity)
+        .and_where(is_of_val())
+        .to_owned();
+    Condition::any()
+        .add(val::Column::Overlap.eq(true))
+        .add(Expr::exists(owed).not())
+}
+
+/// Whether a claim is one of a val, of each of both that there are.
+fn is_of_val() -> Expr {
+    let val_id = Expr::col(val::Column::Id.as_column_ref());
+    val_id.eq(Expr::col(claimed_tick::Column::ValId.as_column_ref()))
 }
 
 fn is_held(claim: &ClaimedTick) -> Condition {

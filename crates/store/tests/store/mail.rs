@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use hamlet_models::{EmailContent, PageQuery, Privacy, RunId, Timestamp};
-use hamlet_store::{Store, StoreError};
+use hamlet_store::{Store, StoreError, Turns};
 use uuid::Uuid;
 
 use crate::harness::TestStore;
@@ -12,7 +12,11 @@ fn at(millis: i64) -> Timestamp {
 }
 
 async fn queued(store: &Store, now: Timestamp) -> usize {
-    store.list_queued_emails(now, 10).await.expect("the queue").len()
+    store
+        .list_queued_emails(now, &Turns::of_all(10))
+        .await
+        .expect("the queue")
+        .len()
 }
 
 both!(a_message_is_queued_for_each_val_and_claimed_once);
@@ -28,7 +32,10 @@ async fn a_message_is_queued_for_each_val_and_claimed_once(store: TestStore) {
     incoming.write(Bytes::from("hello")).await.expect("written");
     incoming.queue(&[one, other]).await.expect("queued");
 
-    let emails = store.list_queued_emails(at(0), 10).await.expect("the queue");
+    let emails = store
+        .list_queued_emails(at(0), &Turns::of_all(10))
+        .await
+        .expect("the queue");
     assert_eq!(emails.len(), 2);
     for email in &emails {
         assert_eq!(
