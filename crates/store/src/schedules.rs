@@ -6,7 +6,7 @@ mod ticks;
 use hamlet_models::{Timestamp, ValKind};
 use sea_orm::{
     ActiveValue, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, QueryFilter,
-    sea_query::{Expr, Query},
+    sea_query::{Expr, ExprTrait, Query, SelectStatement},
 };
 
 use crate::{Store, StoreError, Turns, entity::val, rows, turns::in_order};
@@ -49,7 +49,8 @@ impl Store {
 
     /// Passes over the ticks from before `missed_before` of schedules that don't catch up, and plans those that are not
     /// planned yet. `alone`: no other server runs, so that nothing that was claimed goes on, and what was claimed and
-    /// not begun is due.
+    /// not begun is due. Otherwise a tick was not missed whose val, or another val of its owner, runs by its schedule
+    /// elsewhere: it waits for that to end, or for a place.
     pub async fn resume_schedules(
         &self,
         now: Timestamp,
@@ -97,6 +98,18 @@ fn may_run(now: Timestamp) -> Condition {
         )
 }
 
+/// Vals of the owner of the val in question whose runs keep ticks waiting.
+fn runs_of_owner(now: Timestamp) -> SelectStatement {
+    const OTHER: &str = "other";
+    let owner = Expr::col(val::Column::OwnerId.as_column_ref());
+    Query::select()
+        .expr(Expr::value(1))
+        .from_as(val::Entity, OTHER)
+        .and_where(Expr::col((OTHER, val::Column::OwnerId)).eq(owner))
+        .and_where(Expr::col((OTHER, val::Column::RunningUntil)).gt(now.as_millis()))
+        .to_owned()
+}
+
 fn planned(row: val::Model, now: Timestamp) -> Option<DueTick> {
     let at = rows::time(row.next_run_at?);
     let ticks = Ticks::parse(&row.cron?, row.timezone.as_deref().unwrap_or("UTC")).ok();
@@ -127,7 +140,8 @@ async fn resume(
     }
     let missed = Condition::all()
         .add(val::Column::NextRunAt.lt(missed_before.as_millis()))
-        .add(val::Column::CatchUp.eq(false));
+        .add(val::Column::CatchUp.eq(false))
+        .add(Expr::exists(runs_of_owner(now)).not());
     let rows = val::Entity::find()
         .filter(val::Column::Kind.eq(ValKind::Interval.as_str()))
         .filter(val::Column::Paused.eq(false))

@@ -209,6 +209,40 @@ async fn schedules_that_do_not_catch_up_pass_over_what_they_missed(store: TestSt
 }
 
 #[tokio::test]
+async fn a_server_that_starts_beside_another_passes_over_nothing_that_waits_there() {
+    let Some(store) = TestStore::on_postgres().await else {
+        return;
+    };
+    let (ada, bob) = (store.user("ada").await.id, store.user("bob").await.id);
+    let (slow, tick) = scheduled(&store, bob, "every 1 minute").await;
+    let running = claim(&store, tick, later(tick, 60)).await;
+    assert!(store.begin_tick(&running).await.expect("an answer"));
+    let (waiting, _) = scheduled(&store, bob, "every 1 minute").await;
+    let (missed, _) = scheduled(&store, ada, "every 1 minute").await;
+    let now = later(tick, 10);
+    let second = store.second_server().await.expect("a second server");
+    second
+        .resume_schedules(now, later(now, -1), false)
+        .await
+        .expect("resumed");
+    let whose = async || {
+        let due = second
+            .list_due_ticks(now, &Turns::of_all(9))
+            .await
+            .expect("ticks");
+        due.iter().map(|tick| tick.val_id).collect::<Vec<_>>()
+    };
+    assert_eq!(whose().await, [waiting], "it may wait for a place of its owner's");
+    second.end_tick(&running).await.expect("ended");
+    let mut due = whose().await;
+    due.sort();
+    let mut expected = [slow, waiting];
+    expected.sort();
+    assert_eq!(due, expected, "and this one waited for the run before it");
+    assert!(!due.contains(&missed));
+}
+
+#[tokio::test]
 async fn what_began_before_the_server_died_is_spent_and_what_did_not_is_owed() {
     for begins in [true, false] {
         let store = TestStore::on_sqlite().await;
