@@ -1,6 +1,7 @@
 //! The one place where vals are run: by whom, with what environment, and how it is recorded.
 
 mod environment;
+mod hold;
 mod imports;
 mod modules;
 mod page_request;
@@ -11,7 +12,8 @@ use std::{sync::Arc, time::Duration};
 
 use axum::http;
 use hamlet_models::{
-    Author, Limits, RunError, RunId, RunPhases, RunStatus, SecretName, Trigger, Truncated, UserId, ValId,
+    Author, Limits, RunError, RunId, RunPhases, RunStatus, SecretName, Timestamp, Trigger, Truncated, UserId,
+    ValId, ValKind,
 };
 use hamlet_runtime::{
     Body, Input, Outcome, Place, Program, ProgramKey, RunEvents, RunRequest, Runtime, RuntimeError,
@@ -32,6 +34,7 @@ use crate::{
     sealing::Sealing,
 };
 use environment::{Environment, Environments};
+use hold::Hold;
 use modules::AuthorModules;
 
 /// For how many HTTP vals what their workers are started with is kept at hand.
@@ -60,7 +63,7 @@ struct Inner {
 struct WarmVal {
     val: Arc<ValRecord>,
     /// The environment that goes with this is in force until then.
-    expires: hamlet_models::Timestamp,
+    expires: Timestamp,
     program: Program,
     secrets: Arc<Vec<SecretRecord>>,
     environment: Environment,
@@ -162,9 +165,27 @@ impl RunService {
         self.inner.environments.seal(owner, name, value)
     }
 
-    /// Starts a val of a kind other than HTTP. It runs to its end, also if nobody waits for it.
+    /// Starts a val of a kind other than HTTP. It runs to its end, also if nobody waits for it; a scheduled val's ticks
+    /// wait for that, unless they may overlap, but it does not wait for the run of a tick.
     pub async fn start(&self, val: &Arc<ValRecord>, call: Call) -> ApiResult<Started> {
-        Ok(self.launch(self.prepare(new_run_id(), val, call).await?))
+        if val.kind != ValKind::Interval {
+            return Ok(self.launch(self.prepare(new_run_id(), val, call).await?));
+        }
+        let hold = Hold::take(&self.inner.store, &self.inner.limits, val.id).await?;
+        let prepared = match self.prepare(new_run_id(), val, call).await {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                hold.release().await;
+                return Err(error);
+            }
+        };
+        let Started { run, outcome } = self.launch(prepared);
+        let outcome = tokio::spawn(async move {
+            let outcome = outcome.await;
+            hold.release().await;
+            outcome.map_err(anyhow::Error::from).map_err(ApiError::Internal)?
+        });
+        Ok(Started { run, outcome })
     }
 
     /// Records a run of such a val, and does all that comes before the val's code but for that.
@@ -225,7 +246,7 @@ impl RunService {
             key: ProgramKey::Code(code.clone()),
             url: self.inner.links.to("/v1/eval"),
             code,
-            kind: hamlet_models::ValKind::Script,
+            kind: ValKind::Script,
         };
         let call = Call {
             trigger: Trigger::Eval,

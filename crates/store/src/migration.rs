@@ -12,6 +12,7 @@ mod m0008_replays;
 mod m0009_ticks;
 mod m0010_sent_mail;
 mod m0011_retries;
+mod m0012_holds;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait, SchemaManager,
@@ -42,6 +43,7 @@ impl MigratorTrait for ValsMigrator {
             Box::new(m0009_ticks::Migration),
             Box::new(m0010_sent_mail::Migration),
             Box::new(m0011_retries::Migration),
+            Box::new(m0012_holds::Migration),
         ]
     }
 

@@ -1,6 +1,7 @@
 //! Schedules: which vals are to run, and claiming each tick for one server.
 
 mod claims;
+mod holds;
 mod ticks;
 
 use hamlet_models::{Timestamp, ValKind};
@@ -87,15 +88,21 @@ pub(crate) fn is_replanned(row: &val::ActiveModel) -> bool {
 }
 
 fn may_run(now: Timestamp) -> Condition {
+    let free = Condition::any()
+        .add(val::Column::Overlap.eq(true))
+        .add(is_idle(now));
     Condition::all()
         .add(val::Column::Kind.eq(ValKind::Interval.as_str()))
         .add(val::Column::Paused.eq(false))
-        .add(
-            Condition::any()
-                .add(val::Column::RunningUntil.is_null())
-                .add(val::Column::RunningUntil.lte(now.as_millis()))
-                .add(val::Column::Overlap.eq(true)),
-        )
+        .add(free)
+}
+
+/// Whether neither a tick's run nor one that its owner started goes on.
+fn is_idle(now: Timestamp) -> Condition {
+    let is_past = |until: val::Column| until.is_null().or(until.lte(now.as_millis()));
+    Condition::all()
+        .add(is_past(val::Column::RunningUntil))
+        .add(is_past(val::Column::HeldUntil))
 }
 
 /// Vals of the owner of the val in question whose runs keep ticks waiting.
@@ -133,7 +140,12 @@ async fn resume(
     if alone {
         val::Entity::update_many()
             .col_expr(val::Column::RunningUntil, Expr::value(None::<i64>))
-            .filter(val::Column::RunningUntil.is_not_null())
+            .col_expr(val::Column::HeldUntil, Expr::value(None::<i64>))
+            .filter(
+                Condition::any()
+                    .add(val::Column::RunningUntil.is_not_null())
+                    .add(val::Column::HeldUntil.is_not_null()),
+            )
             .exec(tx)
             .await?;
         free_all(tx).await?;
@@ -141,6 +153,7 @@ async fn resume(
     let missed = Condition::all()
         .add(val::Column::NextRunAt.lt(missed_before.as_millis()))
         .add(val::Column::CatchUp.eq(false))
+        .add(is_idle(now))
         .add(Expr::exists(runs_of_owner(now)).not());
     let rows = val::Entity::find()
         .filter(val::Column::Kind.eq(ValKind::Interval.as_str()))

@@ -458,3 +458,42 @@ async fn run_now_runs_at_once_and_leaves_the_next_tick_where_it_is() {
     assert_eq!(before.next_run_at, after.next_run_at);
     assert!(before.last_run_at.is_none() && after.last_run_at.is_some());
 }
+
+#[tokio::test]
+async fn ticks_wait_for_a_run_that_was_started_now_which_itself_waits_for_none() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let endless = "export default () => new Promise((done) => setTimeout(done, 1e6))";
+    let val = scheduled(&ada, json!({"cron": "every 1 minute"}), endless).await;
+    let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
+    let path = format!("/v1/vals/{}/runs", val.id);
+    let run_now = async || ada.post(&path, &json!({})).await.json::<BaseRun>().id;
+    let cancel = async |run| {
+        let path = format!("/v1/vals/{}/evaluations/{run}/cancel", val.id);
+        while ada.post(&path, &json!({})).await.status != 200 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let first = run_now().await;
+    assert_eq!(due(&app, tick).await, 0, "a run goes on");
+    cancel(first).await;
+    while due(&app, tick).await == 0 {
+        tokio::task::yield_now().await;
+    }
+    let ticks = runs_of(&ada, &val).await.pop().expect("the tick's").run.id;
+    let second = run_now().await;
+    let is_running = async |run| {
+        let run: FullRun = ada.get(&format!("/v1/runs/{run}")).await.json();
+        run.run.status == RunStatus::Running
+    };
+    while !(is_running(ticks).await && is_running(second).await) {
+        tokio::task::yield_now().await;
+    }
+    cancel(ticks).await;
+    app.server.scheduler.ended().await;
+    assert_eq!(due(&app, later(tick, 1)).await, 0, "the other goes on");
+    cancel(second).await;
+    while due(&app, later(tick, 1)).await == 0 {
+        tokio::task::yield_now().await;
+    }
+}

@@ -265,6 +265,7 @@ fn val_row(record: &ValRecord, schedule: Option<&NewSchedule>) -> val::Model {
             .and_then(|schedule| schedule.next_run_at)
             .map(Timestamp::as_millis),
         running_until: None,
+        held_until: None,
         last_run_at: None,
         readme: record.readme.clone(),
     }

@@ -152,6 +152,36 @@ async fn a_tick_waits_until_the_last_one_is_ended(store: TestStore) {
     assert_eq!(waiting[0].last_run_at, Some(tick));
 }
 
+both!(a_tick_waits_while_its_schedule_is_held);
+async fn a_tick_waits_while_its_schedule_is_held(store: TestStore) {
+    let user = store.user("ada").await.id;
+    let (val, tick) = scheduled(&store, user, "every 1 hour").await;
+    for minutes in [2, 5, 3] {
+        let held = store.hold_schedule(val, later(tick, minutes)).await;
+        held.expect("held");
+    }
+    let seen = due(&store, later(tick, 5)).await.remove(0);
+    let early = store.claim_tick(seen, later(tick, 4), later(tick, 9)).await;
+    assert!(early.expect("an answer").is_none(), "held for the longest");
+    let release = async |minutes| {
+        let released = store.release_schedule(val, later(tick, minutes)).await;
+        released.expect("released");
+        due(&store, tick).await.len()
+    };
+    assert_eq!((release(2).await, release(5).await), (0, 1));
+
+    let overlapping = ValUpdate {
+        schedule: Some(Some(NewSchedule {
+            overlap: true,
+            ..schedule("every 1 hour")
+        })),
+        ..ValUpdate::default()
+    };
+    store.update_val(val, &overlapping).await.expect("changed");
+    store.hold_schedule(val, later(tick, 200)).await.expect("held");
+    assert_eq!(due(&store, later(tick, 100)).await.len(), 1);
+}
+
 both!(every_owner_has_a_turn_before_anybody_has_a_second);
 async fn every_owner_has_a_turn_before_anybody_has_a_second(store: TestStore) {
     let (bob, ada) = (store.user("bob").await.id, store.user("ada").await.id);

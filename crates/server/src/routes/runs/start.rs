@@ -19,8 +19,8 @@ use crate::{
 
 /// Starts a run of a val in the background, as from its page: `GET /v1/runs/{id}` tells how it goes.
 ///
-/// An HTTP val gets the request that `request` describes, a scheduled one is told when it last ran, an e-mail
-/// val gets the message that `email` describes. With `replayOf` it gets what that run of the val was given, without
+/// An HTTP val gets the request that `request` describes, a scheduled one is told when it last ran and runs at once,
+/// also beside the run of a tick, while its next tick waits for both; an e-mail val gets the message that `email` describes. With `replayOf` it gets what that run of the val was given, without
 /// the headers whose values were not kept.
 #[utoipa::path(post, path = "/v1/vals/{val_id}/runs", tag = "runs", params(("val_id" = ValId, Path)),
     request_body = NewRun, responses((status = 202, description = "The run, as it begins", body = BaseRun), ApiError))]
