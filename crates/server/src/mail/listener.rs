@@ -1,6 +1,7 @@
 //! Takes mail by SMTP. What is said on the wire is the work of `mailin`; here is who may be written to, and that a
 //! message is on disk before its sender is told that it was taken.
 
+mod connections;
 mod envelope;
 mod session;
 mod tls;
@@ -8,18 +9,13 @@ mod tls;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use hamlet_store::Store;
-use tokio::{
-    net::TcpListener,
-    sync::{Semaphore, watch},
-    time::sleep,
-};
+use tokio::{net::TcpListener, sync::watch, time::sleep};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
 
 use crate::config::MailConfig;
+use connections::Connections;
 
-/// Connections that are served at once; others wait.
-const CONNECTIONS: usize = 64;
 /// How long to wait when no connection can be taken.
 const BREATH: Duration = Duration::from_millis(100);
 
@@ -57,12 +53,9 @@ impl MailListener {
 
     /// Takes mail until `end` turns true; sessions that go on then are cut off, and their senders try again later.
     pub async fn serve(self, mut end: watch::Receiver<bool>) {
-        let (sessions, places) = (TaskTracker::new(), Arc::new(Semaphore::new(CONNECTIONS)));
+        let (sessions, connections) = (TaskTracker::new(), Arc::new(Connections::default()));
         let mut ended = end.clone();
         loop {
-            let Ok(place) = places.clone().acquire_owned().await else {
-                return;
-            };
             let accepted = tokio::select! {
                 accepted = self.listener.accept() => accepted,
                 _ = ended.wait_for(|end| *end) => break,
@@ -70,16 +63,23 @@ impl MailListener {
             match accepted {
                 Ok((stream, peer)) => {
                     let (post, mut end) = (self.post.clone(), end.clone());
+                    let connection = connections.admit(peer.ip());
                     sessions.spawn(async move {
+                        let session = async {
+                            match connection {
+                                // It is held until the session is over.
+                                Ok(_connection) => session::serve(stream, peer.ip(), post).await,
+                                Err(why) => session::refuse(stream, why).await,
+                            }
+                        };
                         tokio::select! {
-                            result = session::serve(stream, peer.ip(), post) => {
+                            result = session => {
                                 if let Err(error) = result {
                                     tracing::debug!(%error, "a mail session ended early");
                                 }
                             }
                             _ = end.wait_for(|end| *end) => {}
                         }
-                        drop(place);
                     });
                 }
                 Err(error) => {

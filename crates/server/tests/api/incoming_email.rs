@@ -15,7 +15,7 @@ use lettre::{
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
     sync::watch,
 };
 
@@ -336,6 +336,63 @@ async fn only_email_vals_have_an_address() {
             .starts_with("250")
     );
     assert!(sender.say("DATA").await.starts_with("354"));
+}
+
+/// Connects from this address of the machine, and answers what is said first.
+async fn greeted(address: SocketAddr, from: [u8; 4]) -> (BufReader<TcpStream>, String) {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(SocketAddr::from((from, 0))).expect("an address");
+    let mut stream = BufReader::new(socket.connect(address).await.expect("a connection"));
+    let mut said = String::new();
+    stream.read_line(&mut said).await.expect("a line");
+    (stream, said)
+}
+
+#[tokio::test]
+async fn silent_connections_keep_nobody_else_out_and_who_is_kept_out_is_told() {
+    let app = TestApp::with_settings(settings()).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut silent = Vec::new();
+    loop {
+        let (stream, said) = greeted(address, [127, 0, 0, 1]).await;
+        if said.starts_with("421 ") {
+            break;
+        }
+        assert!(said.starts_with("220 "), "{said}");
+        silent.push(stream);
+    }
+    assert_eq!(silent.len(), 8);
+    let (_other, said) = greeted(address, [127, 0, 0, 2]).await;
+    assert!(said.starts_with("220 "), "{said}");
+
+    let mut line = String::new();
+    pass(Duration::from_secs(61)).await;
+    silent[0].read_line(&mut line).await.expect("a line");
+    assert!(line.starts_with("421 "), "{line}");
+    while !greeted(address, [127, 0, 0, 1]).await.1.starts_with("220 ") {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn who_writes_to_someone_has_time_for_it() {
+    let app = TestApp::with_settings(settings()).await;
+    clerk(&app.user("ada").await).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    assert!(sender.say("MAIL FROM:<bob@example.com>").await.starts_with("250"));
+    assert!(
+        sender
+            .say("RCPT TO:<ada.clerk@mail.test>")
+            .await
+            .starts_with("250")
+    );
+    for _ in 0..7 {
+        pass(Duration::from_secs(250)).await;
+        assert!(sender.say("NOOP").await.starts_with("250"));
+    }
+    pass(Duration::from_secs(61)).await;
+    assert!(sender.answer().await.starts_with("421"), "but not for ever");
 }
 
 #[tokio::test]

@@ -61,6 +61,11 @@ impl Parts {
         self.unwritten.len()
     }
 
+    /// Whether there is someone whom the message goes to.
+    pub(super) fn has_named(&self) -> bool {
+        !self.vals.is_empty()
+    }
+
     /// Whether the message is larger than one that is taken.
     pub(super) fn is_too_large(&self) -> bool {
         self.size > MESSAGE_MAX_BYTES

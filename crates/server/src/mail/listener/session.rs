@@ -8,7 +8,7 @@ use mailin::{Action, Response, Session, SessionBuilder};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
     net::TcpStream,
-    time::timeout,
+    time::{Instant, timeout},
 };
 
 use super::{
@@ -16,8 +16,14 @@ use super::{
     envelope::{Asked, Envelope, MESSAGE_MAX_BYTES},
 };
 
-/// How long to wait for a line.
+/// How long a session may go on before it has named someone to write to, at its start and after each message.
+const NAMED_WITHIN: Duration = Duration::from_secs(60);
+/// How long a message may take from there, which is 17 kB a second for the largest.
+const MESSAGE_WITHIN: Duration = Duration::from_secs(1_800);
+/// How long to wait for a line of it.
 const LINE_WITHIN: Duration = Duration::from_secs(300);
+/// How long who is refused may take to hear of it.
+const REFUSED_WITHIN: Duration = Duration::from_secs(5);
 /// The longest line. The standard says 1,000 bytes; not all who send keep to it.
 const LINE_MAX_BYTES: u64 = 1 << 20;
 /// Bytes of a message that are gathered before they are written.
@@ -40,6 +46,38 @@ struct Conversation {
     incoming: Option<IncomingEmail>,
 }
 
+/// How long a session is waited for, which depends on what has come of it.
+struct Patience {
+    /// Whether it has named someone to write to.
+    has_named: bool,
+    since: Instant,
+}
+
+impl Patience {
+    fn new(has_named: bool) -> Self {
+        Self {
+            has_named,
+            since: Instant::now(),
+        }
+    }
+
+    /// How long to wait for what comes next.
+    fn next(&mut self, has_named: bool) -> Duration {
+        if has_named != self.has_named {
+            *self = Self::new(has_named);
+        }
+        let whole = if has_named { MESSAGE_WITHIN } else { NAMED_WITHIN };
+        whole.saturating_sub(self.since.elapsed()).min(LINE_WITHIN)
+    }
+}
+
+/// Says why who connected is not served.
+pub(super) async fn refuse(mut stream: TcpStream, why: &str) -> io::Result<()> {
+    let line = format!("421 {why}\r\n");
+    let said = stream.write_all(line.as_bytes());
+    timeout(REFUSED_WITHIN, said).await.map_err(io::Error::other)?
+}
+
 /// Speaks with who connected until one of both ends it.
 pub(super) async fn serve(stream: TcpStream, peer: IpAddr, post: Arc<Post>) -> io::Result<()> {
     let envelope = Envelope::default();
@@ -53,13 +91,14 @@ pub(super) async fn serve(stream: TcpStream, peer: IpAddr, post: Arc<Post>) -> i
     };
     let mut wire: BufReader<Box<dyn Wire>> = BufReader::new(Box::new(stream));
     reply(&mut wire, &conversation.session.greeting()).await?;
-    let (mut line, mut refusals) = (Vec::new(), 0);
+    let (mut line, mut refusals, mut patience) = (Vec::new(), 0, Patience::new(false));
     loop {
         line.clear();
+        let within = patience.next(conversation.envelope.lock().has_named());
         let mut limited = (&mut wire).take(LINE_MAX_BYTES);
-        let read = timeout(LINE_WITHIN, limited.read_until(b'\n', &mut line)).await;
+        let read = timeout(within, limited.read_until(b'\n', &mut line)).await;
         let Ok(read) = read else {
-            return reply(&mut wire, &closing(421, "Nothing came for too long")).await;
+            return reply(&mut wire, &closing(421, "That took too long: try again")).await;
         };
         if read? == 0 {
             return Ok(());
@@ -84,7 +123,7 @@ pub(super) async fn serve(stream: TcpStream, peer: IpAddr, post: Arc<Post>) -> i
                     return Ok(());
                 }
                 let tls = conversation.post.tls.accept(wire.into_inner());
-                let tls = timeout(LINE_WITHIN, tls).await.map_err(io::Error::other)??;
+                let tls = timeout(NAMED_WITHIN, tls).await.map_err(io::Error::other)??;
                 wire = BufReader::new(Box::new(tls));
                 conversation.session.tls_active();
             }
