@@ -2,15 +2,17 @@
 
 use std::{
     collections::HashMap,
-    sync::atomic::{AtomicI64, Ordering},
+    sync::{
+        LazyLock, Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use hamlet_models::RunId;
 use sea_orm::{
-    ActiveModelTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, Iterable, QueryTrait,
-    Statement,
-    sea_query::{Expr, ExprTrait, Func, OnConflict},
+    ActiveModelTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, Iterable, Statement,
+    sea_query::{Expr, ExprTrait, Func, OnConflict, Query},
 };
 use uuid::Uuid;
 
@@ -104,35 +106,50 @@ impl Batch {
     }
 
     fn statements(self, backend: DbBackend) -> Vec<Statement> {
-        let mut statements = Vec::new();
-        for rows in portions(self.runs) {
-            let insert = run::Entity::insert_many(active(rows)).on_conflict(run_conflict());
-            statements.push(insert.build(backend));
-        }
-        for rows in portions(self.logs) {
-            // Only ever met when a transaction is done again that had been committed after all.
-            let conflict = OnConflict::columns([run_log::Column::RunId, run_log::Column::Seq])
-                .do_nothing()
-                .to_owned();
-            statements.push(
-                run_log::Entity::insert_many(active(rows))
-                    .on_conflict(conflict)
-                    .build(backend),
-            );
-        }
-        for rows in portions(self.last_runs) {
-            let insert = last_run::Entity::insert_many(active(rows)).on_conflict(last_run_conflict());
-            statements.push(insert.build(backend));
-        }
-        statements
+        let runs = inserts(backend, self.runs, run_conflict);
+        let logs = inserts(backend, self.logs, log_conflict);
+        let last_runs = inserts(backend, self.last_runs, last_run_conflict);
+        runs.chain(logs).chain(last_runs).collect()
     }
 }
 
-fn active<A, M: IntoActiveModel<A>>(rows: Vec<M>) -> impl Iterator<Item = A>
+/// Inserts of whole rows.
+fn inserts<M, A>(
+    backend: DbBackend,
+    rows: Vec<M>,
+    conflict: fn() -> OnConflict,
+) -> impl Iterator<Item = Statement>
 where
+    M: IntoActiveModel<A>,
     A: ActiveModelTrait,
 {
-    rows.into_iter().map(M::into_active_model)
+    portions(rows).map(move |rows| {
+        let sql = insert_sql::<A::Entity>(backend, rows.len(), conflict);
+        let values = rows.into_iter().flat_map(|row| {
+            let mut row = row.into_active_model();
+            <A::Entity as EntityTrait>::Column::iter().filter_map(move |column| row.take(column).into_value())
+        });
+        Statement::from_sql_and_values(backend, sql, values)
+    })
+}
+
+/// The text of such an insert, which takes longer to make than to fill in: it is made once for each number of rows.
+fn insert_sql<E: EntityTrait>(backend: DbBackend, rows: usize, conflict: fn() -> OnConflict) -> String {
+    type Known = HashMap<(String, bool, usize), String>;
+    static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let table = E::default().table_name().to_owned();
+    let sql = known
+        .entry((table, backend == DbBackend::Postgres, rows))
+        .or_insert_with(|| {
+            let mut insert = Query::insert();
+            insert.into_table(E::default()).columns(E::Column::iter());
+            for _ in 0..rows {
+                insert.values_panic(E::Column::iter().map(|_| Expr::val(0)));
+            }
+            backend.build(insert.on_conflict(conflict())).sql
+        });
+    sql.clone()
 }
 
 /// The new row takes the place of the old; the size of the logs grows, and what it was given stays unless it comes now.
@@ -151,6 +168,13 @@ fn run_conflict() -> OnConflict {
             Func::coalesce([new(Column::Input), old(Column::Input)]),
         )
         .action_and_where(new(Column::StartedAt).gte(old(Column::StartedAt)))
+        .to_owned()
+}
+
+/// Lines are only ever met when a transaction is done again that had been committed after all.
+fn log_conflict() -> OnConflict {
+    OnConflict::columns([run_log::Column::RunId, run_log::Column::Seq])
+        .do_nothing()
         .to_owned()
 }
 
