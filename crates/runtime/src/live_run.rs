@@ -27,10 +27,24 @@ pub(crate) struct LiveRun {
     pub(crate) deadline: OnceLock<Instant>,
     /// What its worker's CPU clock showed when it began, in nanoseconds.
     pub(crate) cpu_began: AtomicU64,
+    /// The CPU time that it has used, in nanoseconds, and what it may have used since another run ended last.
+    cpu_used: AtomicU64,
+    cpu_perhaps: AtomicU64,
     log_limit: u64,
     log: Mutex<Log>,
     stop: OnceLock<Doom>,
     stopped: AtomicWaker,
+}
+
+/// Whose CPU time it was that a worker used.
+#[derive(Clone, Copy)]
+pub(crate) enum Charge {
+    /// The run's own: it had the worker to itself.
+    Own(Duration),
+    /// The run's, or that of another beside it.
+    Perhaps(Duration),
+    /// A run has ended meanwhile: so none of those that are left held up the others.
+    Others,
 }
 
 #[derive(Default)]
@@ -52,6 +66,8 @@ impl LiveRun {
             asked: Instant::now(),
             deadline: OnceLock::new(),
             cpu_began: AtomicU64::new(0),
+            cpu_used: AtomicU64::new(0),
+            cpu_perhaps: AtomicU64::new(0),
             log_limit: log_kb * 1000,
             log: Mutex::default(),
             stop: OnceLock::new(),
@@ -70,6 +86,25 @@ impl LiveRun {
 
     pub(crate) fn cpu_began(&self) -> Duration {
         Duration::from_nanos(self.cpu_began.load(Ordering::Relaxed))
+    }
+
+    /// Notes what its worker has used; answers what it has to answer for by now. For one caller at a time.
+    pub(crate) fn charge(&self, used: Charge) -> Duration {
+        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        match used {
+            Charge::Own(time) => self.cpu_used.fetch_add(nanos(time), Ordering::Relaxed),
+            Charge::Perhaps(time) => self.cpu_perhaps.fetch_add(nanos(time), Ordering::Relaxed),
+            Charge::Others => self.cpu_perhaps.swap(0, Ordering::Relaxed),
+        };
+        let all = [&self.cpu_used, &self.cpu_perhaps].map(|part| part.load(Ordering::Relaxed));
+        Duration::from_nanos(all.into_iter().fold(0, u64::saturating_add))
+    }
+
+    /// Whether the moment has passed at which it must be over.
+    pub(crate) fn is_past_its_time(&self) -> bool {
+        self.deadline
+            .get()
+            .is_some_and(|deadline| Instant::now() > *deadline)
     }
 
     /// Tells whoever waits for the run that it must end, and why; the first reason stays.

@@ -1,14 +1,14 @@
 //! Watches what workers use, and ends what goes beyond its limits.
 
 use std::{
-    sync::{Arc, Weak, atomic::Ordering},
+    sync::{Arc, PoisonError, Weak, atomic::Ordering},
     time::{Duration, Instant},
 };
 
 use hamlet_models::Limits;
 
 use crate::{
-    live_run::LiveRun,
+    live_run::{Charge, LiveRun},
     shared::Shared,
     worker::{Doom, Duty, FILES_MB, Worker},
 };
@@ -70,11 +70,9 @@ fn look(shared: &Arc<Shared>, tick: u64) -> bool {
         if tick.is_multiple_of(IDLE_TICKS) {
             watch_files(&worker);
         }
-        watch_time(&worker, duty, &runs, Duration::from_secs(limits.cpu_seconds));
+        watch_time(&worker, duty, &runs, limits);
     }
-    shared
-        .warm
-        .sweep(Duration::from_secs(limits.warm_seconds), shared.wall());
+    shared.warm.sweep(Duration::from_secs(limits.warm_seconds));
     idle
 }
 
@@ -87,10 +85,11 @@ fn watch_files(worker: &Worker) {
     }
 }
 
-fn watch_time(worker: &Worker, duty: Duty, runs: &[Arc<LiveRun>], most_cpu: Duration) {
+fn watch_time(worker: &Worker, duty: Duty, runs: &[Arc<LiveRun>], limits: &Limits) {
+    let most_cpu = Duration::from_secs(limits.cpu_seconds);
     let now = Instant::now();
     let cpu = worker.cpu_time();
-    worker.cpu_seen.store(nanos(cpu), Ordering::Relaxed);
+    let seen = Duration::from_nanos(worker.cpu_seen.swap(nanos(cpu), Ordering::Relaxed));
     if worker
         .last_moment
         .get()
@@ -103,13 +102,31 @@ fn watch_time(worker: &Worker, duty: Duty, runs: &[Arc<LiveRun>], most_cpu: Dura
         if cpu.saturating_sub(Duration::from_nanos(worker.cpu_given.load(Ordering::Relaxed))) > most_cpu {
             worker.kill(Doom::CpuTime);
         }
+        if duty == Duty::Serving {
+            let begun = worker.runs().begun();
+            let mut rest = worker.rest.lock().unwrap_or_else(PoisonError::into_inner);
+            if rest.look(now, cpu, begun) > Duration::from_secs(limits.wall_seconds) {
+                worker.overstayed.store(true, Ordering::Relaxed);
+            }
+        }
         return;
     }
     worker.cpu_given.store(nanos(cpu), Ordering::Relaxed);
-    let is_over = |run: &&Arc<LiveRun>| cpu.saturating_sub(run.cpu_began()) > most_cpu;
-    if runs.iter().any(|run| is_over(&run)) {
-        for run in runs {
-            run.stop(if is_over(&run) {
+    // One that waits must not pay for those that come and go beside it.
+    let ended = worker.runs().ended();
+    let used = cpu.saturating_sub(seen);
+    let charge = if worker.ended_seen.swap(ended, Ordering::Relaxed) != ended {
+        Charge::Others
+    } else if runs.len() == 1 {
+        Charge::Own(used)
+    } else {
+        Charge::Perhaps(used)
+    };
+    let charges: Vec<Duration> = runs.iter().map(|run| run.charge(charge)).collect();
+    if charges.iter().any(|charge| *charge > most_cpu) {
+        for (run, charge) in runs.iter().zip(charges) {
+            // Which of those that were there for most of it can't be told.
+            run.stop(if charge > most_cpu / 2 {
                 Doom::CpuTime
             } else {
                 Doom::Neighbour

@@ -9,6 +9,7 @@ mod files;
 mod frames;
 mod output;
 mod pipe;
+mod rest;
 mod runs;
 
 use std::{
@@ -38,6 +39,7 @@ pub(crate) use self::{
 use self::{
     frames::{Message, with_length},
     pipe::Pipe,
+    rest::Rest,
     runs::Runs,
 };
 use crate::{live_run::LiveRun, modules::Modules, system};
@@ -84,6 +86,11 @@ pub(crate) struct Worker {
     pub(crate) last_moment: OnceLock<Instant>,
     /// The CPU clock when the monitor last looked, in nanoseconds.
     pub(crate) cpu_seen: AtomicU64,
+    /// How many of its runs had ended then.
+    pub(crate) ended_seen: AtomicU64,
+    pub(crate) rest: Mutex<Rest>,
+    /// What a request left behind goes on for longer than the request might have: it gets no more of them.
+    pub(crate) overstayed: AtomicBool,
     /// The CPU clock when the monitor last looked at its files, in nanoseconds.
     pub(crate) cpu_at_files: AtomicU64,
     /// The most memory that the monitor has seen, in bytes.

@@ -25,6 +25,8 @@ use crate::{
 
 /// Connections to one worker that are kept while nobody uses them.
 const IDLE_CONNECTIONS: usize = 64;
+/// How long a worker may take to end that has nothing left to do.
+const ENDING: Duration = Duration::from_secs(1);
 
 /// A worker that serves an HTTP val.
 pub(crate) struct WarmWorker {
@@ -203,12 +205,16 @@ impl WarmWorkers {
     }
 
     /// Retires what was not used for `warm_time` and what has been let go; to be called now and then.
-    pub(crate) fn sweep(&self, warm_time: Duration, wall: Duration) {
+    pub(crate) fn sweep(&self, warm_time: Duration) {
         {
             let mut slots = self.slots();
             let gone: Vec<ProgramKey> = slots
                 .iter()
-                .filter(|(_, slot)| slot.ready.as_ref().is_some_and(|warm| warm.is_over(warm_time)))
+                .filter(|(_, slot)| {
+                    slot.ready
+                        .as_ref()
+                        .is_some_and(|warm| warm.is_over(warm_time) || warm.has_overstayed())
+                })
                 .map(|(key, _)| key.clone())
                 .collect();
             for slot in gone
@@ -227,10 +233,14 @@ impl WarmWorkers {
         };
         for warm in idle {
             warm.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
-            if warm.condemned.load(Ordering::Acquire) {
+            if warm.condemned.load(Ordering::Acquire) || warm.has_overstayed() {
                 warm.worker.kill(Doom::Finished);
             } else {
-                tokio::spawn(async move { warm.worker.retire(Instant::now() + wall).await });
+                // What its last request left behind has the rest of that one's time.
+                let latest = warm.worker.runs().latest();
+                let deadline = latest.and_then(|run| run.deadline.get().copied());
+                let last_moment = deadline.into_iter().fold(Instant::now() + ENDING, Ord::max);
+                tokio::spawn(async move { warm.worker.retire(last_moment).await });
             }
         }
     }
@@ -260,6 +270,11 @@ impl WarmWorker {
 
     pub(crate) fn used(&self) {
         *self.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Whether what a request left behind went on for too long.
+    fn has_overstayed(&self) -> bool {
+        self.worker.overstayed.load(Ordering::Relaxed)
     }
 
     fn is_over(&self, warm_time: Duration) -> bool {

@@ -2,13 +2,16 @@
 
 use std::sync::{Arc, MutexGuard, PoisonError, atomic::Ordering};
 
-use hamlet_models::{LogLevel, LogStream};
+use hamlet_models::{LogLevel, LogStream, RunId};
 
 use super::{
     Answer, Doom, Worker,
     frames::{Frame, Message, read_frame},
     pipe::with_news,
+    runs::Whose,
 };
+use crate::live_run::LiveRun;
+
 /// Imports at run time that may be open at once.
 const OPEN_IMPORTS: u64 = 64;
 /// The engine's last words begin with so many lines at most that any program might print.
@@ -47,10 +50,22 @@ impl Worker {
         }
     }
 
+    /// The run whose line came, if it is still to be heard.
+    fn run_of(&self, id: RunId) -> Option<Arc<LiveRun>> {
+        match self.runs().whose(id) {
+            Whose::Run(run) => Some(run),
+            Whose::Nobodys => {
+                self.overstayed.store(true, Ordering::Relaxed);
+                None
+            }
+            Whose::Unknown => None,
+        }
+    }
+
     pub(super) fn on_frame(self: &Arc<Self>, line: &[u8]) {
         match read_frame(&self.key, line) {
             Some(Frame::Log { run, level, message }) => {
-                if let Some(run) = self.runs().find(run) {
+                if let Some(run) = self.run_of(run) {
                     run.line(level, LogStream::Console, self.clean(message));
                 }
             }
@@ -59,7 +74,7 @@ impl Worker {
                 lines,
                 characters,
             }) => {
-                if let Some(run) = self.runs().find(run) {
+                if let Some(run) = self.run_of(run) {
                     run.unsent(lines, characters);
                 }
             }

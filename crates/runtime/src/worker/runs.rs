@@ -12,6 +12,16 @@ use crate::live_run::LiveRun;
 /// Ended runs whose late lines are still taken.
 const RECENT_RUNS: usize = 1024;
 
+/// Whose an id in a worker's line is.
+pub(crate) enum Whose {
+    /// A run that goes on, or that ended a while ago.
+    Run(Arc<LiveRun>),
+    /// A run's that has ended and whose time is over.
+    Nobodys,
+    /// No run's of late.
+    Unknown,
+}
+
 /// The runs that a worker has, and those it had lately.
 #[derive(Default)]
 pub(crate) struct Runs {
@@ -57,12 +67,26 @@ impl Runs {
         self.active.get(&id).cloned()
     }
 
-    /// The run of that id, if it goes on or ended a while ago.
-    pub(crate) fn find(&self, id: RunId) -> Option<Arc<LiveRun>> {
-        self.active
-            .get(&id)
-            .or_else(|| self.recent.iter().rev().find(|run| run.id == id))
-            .cloned()
+    /// Whose run that is.
+    pub(crate) fn whose(&self, id: RunId) -> Whose {
+        if let Some(run) = self.active.get(&id) {
+            return Whose::Run(run.clone());
+        }
+        match self.recent.iter().rev().find(|run| run.id == id) {
+            Some(run) if run.is_past_its_time() => Whose::Nobodys,
+            Some(run) => Whose::Run(run.clone()),
+            None => Whose::Unknown,
+        }
+    }
+
+    /// How many have ended.
+    pub(crate) fn ended(&self) -> u64 {
+        self.begun - self.active.len() as u64
+    }
+
+    /// How many have begun.
+    pub(crate) fn begun(&self) -> u64 {
+        self.begun
     }
 
     /// The run that began last: what is printed past the console goes to it.

@@ -131,6 +131,9 @@ impl Worker {
             cpu_given: AtomicU64::new(0),
             last_moment: OnceLock::new(),
             cpu_seen: AtomicU64::new(0),
+            ended_seen: AtomicU64::new(0),
+            rest: Mutex::default(),
+            overstayed: AtomicBool::new(false),
             cpu_at_files: AtomicU64::new(0),
             memory_seen: AtomicU64::new(0),
         });

@@ -9,7 +9,10 @@ use hamlet_runtime::{BoxError, End};
 use http_body_util::{BodyExt, StreamBody};
 use tokio::sync::mpsc;
 
-use crate::harness::{Host, LIMITS, Val, get, request, text};
+use crate::harness::{Host, LIMITS, Val, eventually, get, request, text};
+
+/// How long a limit may take to be met that must be.
+const LIMITS_PASS_WITHIN: Duration = Duration::from_secs(30);
 
 #[tokio::test]
 async fn a_warm_worker_keeps_the_modules_state_and_a_saved_version_has_its_own() {
@@ -465,4 +468,107 @@ async fn requests_beyond_the_limit_wait_for_their_turn() {
         .filter(|(_, it)| it.phases.waited_ms > Some(Duration::from_millis(4).as_secs_f64() * 1000.0))
         .count();
     assert!(waited >= 2, "later ones say that they waited");
+}
+
+#[tokio::test]
+async fn a_request_that_waits_does_not_pay_for_its_neighbours() {
+    let host = Host::with(
+        Limits {
+            cpu_seconds: 1,
+            ..LIMITS
+        },
+        |_| {},
+    )
+    .await;
+    let val = Val::http(
+        "const { promise, resolve } = Promise.withResolvers();
+         export default async (request) => {
+           const path = new URL(request.url).pathname;
+           const end = Date.now() + 300;
+           if (path === '/work') while (Date.now() < end);
+           if (path === '/wait') await promise;
+           if (path === '/done') resolve();
+           return new Response(path);
+         };",
+    );
+    let others = async {
+        for _ in 0..6 {
+            assert_eq!(host.get(&val, "/work").await, (200, "/work".into()));
+        }
+        host.get(&val, "/done").await
+    };
+    let (waited, _) = tokio::join!(host.get(&val, "/wait"), others);
+    assert_eq!(waited, (200, "/wait".into()));
+}
+
+#[tokio::test]
+async fn one_that_holds_up_its_neighbours_is_ended_by_its_cpu_time() {
+    let host = Host::with(
+        Limits {
+            cpu_seconds: 1,
+            ..LIMITS
+        },
+        |_| {},
+    )
+    .await;
+    let val = Val::http(
+        "export default (request) => {
+           console.log('here');
+           if (request.url.endsWith('/loop')) for (;;);
+           return new Promise(() => {});
+         };",
+    );
+    let waits = host.fetch(&val, get("/wait"));
+    let loops = async {
+        val.record.until_line("here").await;
+        host.fetch(&val, get("/loop")).await
+    };
+    let (waited, looped) = tokio::join!(waits, loops);
+    let outcome = looped.response.expect_err("an endless loop");
+    assert_eq!(outcome.end, End::TimedOut);
+    assert!(waited.response.is_err(), "its worker is gone");
+}
+
+#[tokio::test]
+async fn what_a_request_leaves_behind_ends_with_its_time_though_others_come() {
+    let host = Host::with(
+        Limits {
+            wall_seconds: 1,
+            ..LIMITS
+        },
+        |_| {},
+    )
+    .await;
+    let val = Val::http(
+        "let count = 0;
+         export default async (request) => {
+           if (request.url.endsWith('/stay')) setInterval(() => console.log('still here'), 10);
+           await new Promise((resolve) => setTimeout(resolve, 5));
+           return new Response(`${++count}`);
+         };",
+    );
+    assert_eq!(host.get(&val, "/stay").await.1, "1");
+    let another = async { while host.get(&val, "/").await.1 != "1" {} };
+    tokio::time::timeout(LIMITS_PASS_WITHIN, another)
+        .await
+        .expect("another worker for the requests after its time");
+}
+
+#[tokio::test]
+async fn silent_work_that_a_request_leaves_behind_ends_too() {
+    let host = Host::with(
+        Limits {
+            wall_seconds: 1,
+            warm_seconds: 60,
+            ..LIMITS
+        },
+        |_| {},
+    )
+    .await;
+    let val = Val::http(
+        "export default () => { setInterval(() => new Uint8Array(1e6).fill(1), 5); return new Response('ok'); };",
+    );
+    host.get(&val, "/").await;
+    assert_eq!(host.runtime.stats().warm, 1);
+    eventually("its worker is gone", || host.runtime.stats().warm == 0).await;
 }
