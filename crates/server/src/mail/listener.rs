@@ -3,6 +3,7 @@
 
 mod connections;
 mod envelope;
+mod extensions;
 mod session;
 mod tls;
 

@@ -416,15 +416,50 @@ async fn a_message_that_is_too_large_is_refused_and_leaves_nothing() {
     let (address, _end) = listener(&app.store).await;
     let mut sender = Sender::connect(address).await;
     let line = format!("{}\r\n", "a".repeat(998));
-    let answer = sender.mail("ada.clerk@mail.test", &line.repeat(45_000)).await;
-    assert!(answer.starts_with("552"), "{answer}");
+    let answer = sender.mail("ada.clerk@mail.test", &line.repeat(30_000)).await;
+    assert_eq!(answer, "552 The message is larger than 30 MB as it is sent\r\n");
     assert_eq!(queued(&app).await, []);
+    let answer = sender.mail("ada.clerk@mail.test", &line.repeat(29_999)).await;
+    assert!(answer.starts_with("250"), "the session goes on: {answer}");
+    assert_eq!(queued(&app).await.len(), 1);
+}
+
+#[tokio::test]
+async fn who_says_how_large_a_message_is_hears_at_once_whether_it_is_taken() {
+    let app = TestApp::with_settings(settings()).await;
+    clerk(&app.user("ada").await).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    let offered = sender.say("EHLO client.test").await;
+    assert!(
+        offered.lines().any(|line| line == "250-SIZE 30000000"),
+        "{offered}"
+    );
+    assert!(offered.contains("8BITMIME"), "{offered}");
+    for (parameters, code) in [
+        ("SIZE=30000001", "552"),
+        ("SIZE=99999999999999999999", "501"),
+        ("SIZE", "501"),
+        ("BODY=BINARYMIME", "555"),
+        ("SIZE=1 NOTIFY=NEVER", "555"),
+        ("size=30000000 body=8bitmime", "250"),
+    ] {
+        let answer = sender
+            .say(&format!("MAIL FROM:<bob@example.com> {parameters}"))
+            .await;
+        assert!(answer.starts_with(code), "{parameters}: {answer}");
+    }
     assert!(
         sender
-            .mail("ada.clerk@mail.test", MESSAGE)
+            .say("RCPT TO:<ada.clerk@mail.test>")
             .await
-            .starts_with("250"),
-        "the session goes on"
+            .starts_with("250")
+    );
+    assert!(sender.say("DATA").await.starts_with("354"));
+    sender.send("MAIL FROM:<eve@example.com> SIZE=30000001\r\n").await;
+    assert!(
+        sender.say("\r\n.").await.starts_with("250"),
+        "what a message says is its own"
     );
 }
 

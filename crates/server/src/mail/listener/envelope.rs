@@ -10,8 +10,8 @@ use bytes::{Bytes, BytesMut};
 use hamlet_models::ValId;
 use mailin::{Handler, Response, response};
 
-/// The largest message: 30 MB, and what base64 adds to it.
-pub(super) const MESSAGE_MAX_BYTES: usize = 42 << 20;
+/// The largest message, as it is sent: attachments take a third more than they are.
+pub(super) const MESSAGE_MAX_BYTES: u64 = 30_000_000;
 /// The most vals that one message goes to.
 const RECIPIENTS_MAX: usize = 20;
 
@@ -25,7 +25,8 @@ pub(super) struct Parts {
     pub(super) vals: Vec<ValId>,
     /// Lines that were read and are still to be written.
     unwritten: BytesMut,
-    size: usize,
+    /// How large the message is so far; before it comes, what its sender said of it.
+    pub(super) size: u64,
     /// Whether what comes is the message, not commands.
     pub(super) is_open: bool,
     /// What the last line was, if it needs an answer from the store.
@@ -101,7 +102,7 @@ impl Handler for Envelope {
 
     fn data(&mut self, line: &[u8]) -> io::Result<()> {
         let mut parts = self.lock();
-        parts.size = parts.size.saturating_add(line.len());
+        parts.size = parts.size.saturating_add(line.len() as u64);
         if !parts.is_too_large() {
             parts.unwritten.extend_from_slice(line);
         }

@@ -13,7 +13,8 @@ use tokio::{
 
 use super::{
     Post,
-    envelope::{Asked, Envelope, MESSAGE_MAX_BYTES},
+    envelope::{Asked, Envelope},
+    extensions::{Mail, as_sent, too_large},
 };
 
 /// How long a session may go on before it has named someone to write to, at its start and after each message.
@@ -30,9 +31,6 @@ const LINE_MAX_BYTES: u64 = 1 << 20;
 const GATHERED_BYTES: usize = 256 << 10;
 /// After that many refusals the connection is closed.
 const REFUSALS_MAX: u32 = 50;
-
-/// How a message without a sender begins.
-const NO_SENDER: &[u8] = b"MAIL FROM:<>";
 
 /// A connection, in the clear or not.
 trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -138,13 +136,17 @@ pub(super) async fn serve(stream: TcpStream, peer: IpAddr, post: Arc<Post>) -> i
 impl Conversation {
     async fn answer(&mut self, line: &[u8]) -> Response {
         let is_open = self.envelope.lock().is_open;
-        let response = match line.split_at_checked(NO_SENDER.len()) {
-            // What tells that mail could not be delivered names no sender, which the state machine doesn't know of. Nobody
-            // is ever answered by this name.
-            Some((start, rest)) if !is_open && start.eq_ignore_ascii_case(NO_SENDER) => {
-                self.session.process(&[b"MAIL FROM:<nobody>", rest].concat())
+        let mail = if is_open { None } else { Mail::read(line) };
+        let response = match mail {
+            None => self.session.process(line),
+            Some(Err(refusal)) => refusal,
+            Some(Ok(mail)) => {
+                let response = self.session.process(&mail.plain());
+                if !response.is_error {
+                    self.envelope.lock().size = mail.size.unwrap_or_default();
+                }
+                response
             }
-            _ => self.session.process(line),
         };
         let asked = self.envelope.lock().take_asked();
         match asked {
@@ -184,18 +186,14 @@ impl Conversation {
 
     /// Says that the message was taken only once it is on disk.
     async fn take_message(&mut self) -> Response {
-        let too_large = self.envelope.lock().is_too_large();
-        let written = if too_large { Ok(()) } else { self.write().await };
+        let is_too_large = self.envelope.lock().is_too_large();
+        let written = if is_too_large { Ok(()) } else { self.write().await };
         let (incoming, vals) = (
             self.incoming.take(),
             std::mem::take(&mut self.envelope.lock().vals),
         );
-        if too_large {
-            let most = MESSAGE_MAX_BYTES >> 20;
-            return Response::custom(
-                552,
-                format!("The message is larger than the {most} MB that are taken"),
-            );
+        if is_too_large {
+            return too_large();
         }
         let queued = match (written, incoming) {
             (Ok(()), Some(incoming)) => incoming.queue(&vals).await,
@@ -240,6 +238,6 @@ fn closing(code: u16, sentence: &str) -> Response {
 }
 
 async fn reply(wire: &mut BufReader<Box<dyn Wire>>, response: &Response) -> io::Result<()> {
-    wire.write_all(&response.buffer()?).await?;
+    wire.write_all(&as_sent(response)?).await?;
     wire.flush().await
 }
