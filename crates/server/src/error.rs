@@ -234,7 +234,7 @@ impl From<StoreError> for ApiError {
             StoreError::NotFound(what) => Self::NotFound(what),
             StoreError::NameTaken(name) => Self::NameTaken(name),
             StoreError::LastVersion => Self::LastVersion,
-            StoreError::Full { .. } => Self::invalid("", error.to_string()),
+            StoreError::Full { .. } | StoreError::TooMuchMail => Self::invalid("", error.to_string()),
             StoreError::TooMany { what, .. } => Self::invalid(what, error.to_string()),
             StoreError::VersionMismatch { latest } => Self::VersionMismatch { latest },
             other => Self::Internal(other.into()),

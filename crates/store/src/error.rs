@@ -39,6 +39,9 @@ pub enum StoreError {
         /// How much there may be.
         most_bytes: u64,
     },
+    /// As much mail waits for an account's vals as may.
+    #[error("too much mail waits for this account's vals: try again later")]
+    TooMuchMail,
     /// Another server has the data folder.
     #[error("another server is running with the data folder {}: stop it, or choose another folder", .0.display())]
     InUse(PathBuf),
@@ -80,7 +83,8 @@ impl StoreError {
             | Self::LastVersion
             | Self::VersionMismatch { .. }
             | Self::TooMany { .. }
-            | Self::Full { .. } => true,
+            | Self::Full { .. }
+            | Self::TooMuchMail => true,
             Self::InUse(_)
             | Self::Closed
             | Self::Database(_)
@@ -101,6 +105,7 @@ impl StoreError {
             Self::Full { most_bytes } => Self::Full {
                 most_bytes: *most_bytes,
             },
+            Self::TooMuchMail => Self::TooMuchMail,
             Self::InUse(folder) => Self::InUse(folder.clone()),
             Self::Closed => Self::Closed,
             Self::Database(error) => Self::Database(DbErr::Custom(error.to_string())),

@@ -1,5 +1,7 @@
 //! Mail that came: kept before its sender is told so, until its val has run.
 
+mod room;
+
 use bytes::Bytes;
 use hamlet_models::{Timestamp, UserId, ValId};
 use object_store::{ObjectStoreExt, path::Path};
@@ -26,6 +28,7 @@ pub struct IncomingEmail {
     store: Store,
     id: Uuid,
     upload: Upload,
+    size: usize,
 }
 
 /// A message whose val is to run.
@@ -48,6 +51,7 @@ impl Store {
             store: self.clone(),
             id,
             upload: self.begin_object(path(id)),
+            size: 0,
         }
     }
 
@@ -58,11 +62,9 @@ impl Store {
         turns: &Turns,
     ) -> Result<Vec<QueuedEmail>, StoreError> {
         let db = &self.vals().readers;
-        let val_id = Expr::col(val::Column::Id.as_column_ref());
-        let its_val = val_id.eq(Expr::col(queued_email::Column::ValId.as_column_ref()));
         let waiting = Query::select()
             .from(queued_email::Entity)
-            .inner_join(val::Entity, its_val)
+            .inner_join(val::Entity, is_of_val())
             .cond_where(unclaimed(now))
             .to_owned();
         let (id, since) = (queued_email::Column::Id, queued_email::Column::ReceivedAt);
@@ -121,11 +123,15 @@ impl Store {
             |_, ()| (),
         )
         .await?;
-        // What stays behind goes with the next sweep.
-        if let Err(error) = self.objects().delete(&path(email.id)).await {
+        self.delete_email_bytes(email.id).await;
+        Ok(())
+    }
+
+    /// What stays behind goes with the next sweep.
+    async fn delete_email_bytes(&self, id: Uuid) {
+        if let Err(error) = self.objects().delete(&path(id)).await {
             tracing::warn!(%error, "the bytes of a message could not be deleted");
         }
-        Ok(())
     }
 
     async fn set_claim(&self, which: Condition, until: Option<Timestamp>) -> Result<bool, StoreError> {
@@ -151,14 +157,16 @@ impl Store {
 impl IncomingEmail {
     /// Adds bytes.
     pub async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
+        self.size += bytes.len();
         self.upload.write(bytes).await
     }
 
-    /// Queues the message for these vals. Once this is answered, it is not lost any more.
+    /// Queues the message for these vals, all or none: refused if more would wait for an owner of theirs than may. Once
+    /// this is answered, it is not lost any more.
     pub async fn queue(self, vals: &[ValId]) -> Result<(), StoreError> {
         self.upload.finish().await?;
         let received_at = now().as_millis();
-        let mut rows = Vec::with_capacity(vals.len());
+        let mut queued = Vec::with_capacity(vals.len());
         for (index, val) in vals.iter().enumerate() {
             let id = if index == 0 { self.id } else { new_id().0 };
             if index > 0 {
@@ -168,20 +176,30 @@ impl IncomingEmail {
                     .await
                     .map_err(failed)?;
             }
-            rows.push(queued_email::Model {
+            queued.push(queued_email::Model {
                 id,
                 val_id: val.0,
                 received_at,
+                size: rows::count(self.size),
                 claimed_until: None,
             });
         }
-        self.store
-            .change_vals(rows, |rows, tx| Box::pin(insert(rows, tx)), |_, ()| ())
-            .await
+        let ids: Vec<Uuid> = queued.iter().map(|row| row.id).collect();
+        let done = self
+            .store
+            .change_vals(queued, |rows, tx| Box::pin(insert(rows, tx)), |_, ()| ())
+            .await;
+        if done.as_ref().is_err_and(StoreError::is_refusal) {
+            for id in ids {
+                self.store.delete_email_bytes(id).await;
+            }
+        }
+        done
     }
 }
 
 async fn insert(rows: &[queued_email::Model], tx: &DatabaseTransaction) -> Result<(), StoreError> {
+    room::must_have(rows, tx).await?;
     let rows = rows.iter().map(|row| row.clone().into_active_model());
     match queued_email::Entity::insert_many(rows)
         .exec_without_returning(tx)
@@ -198,6 +216,12 @@ fn unclaimed(now: Timestamp) -> Condition {
         .add(queued_email::Column::ClaimedUntil.is_null())
         .add(queued_email::Column::ClaimedUntil.lte(now.as_millis()));
     Condition::all().add(free)
+}
+
+/// Whether a message is one for a val, of each of both that there are.
+fn is_of_val() -> Expr {
+    let val_id = Expr::col(val::Column::Id.as_column_ref());
+    val_id.eq(Expr::col(queued_email::Column::ValId.as_column_ref()))
 }
 
 fn path(id: Uuid) -> Path {

@@ -13,6 +13,7 @@ mod m0009_ticks;
 mod m0010_sent_mail;
 mod m0011_retries;
 mod m0012_holds;
+mod m0013_queued_bytes;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait, SchemaManager,
@@ -44,6 +45,7 @@ impl MigratorTrait for ValsMigrator {
             Box::new(m0010_sent_mail::Migration),
             Box::new(m0011_retries::Migration),
             Box::new(m0012_holds::Migration),
+            Box::new(m0013_queued_bytes::Migration),
         ]
     }
 

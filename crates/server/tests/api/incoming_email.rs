@@ -338,6 +338,48 @@ async fn only_email_vals_have_an_address() {
     assert!(sender.say("DATA").await.starts_with("354"));
 }
 
+#[tokio::test]
+async fn mail_for_whom_much_waits_stays_with_its_sender_for_now() {
+    let app = TestApp::with_settings(settings()).await;
+    let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+    let val = clerk(&ada).await.id;
+    clerk(&bob).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    let mut incoming = app.store.begin_email();
+    incoming.write("Subject: one".into()).await.expect("written");
+    incoming.queue(&vec![val; 1_000]).await.expect("queued");
+    let hello = "MAIL FROM:<eve@example.com>";
+    assert!(sender.say(hello).await.starts_with("250"));
+    let refused = sender.say("RCPT TO:<ada.clerk@mail.test>").await;
+    assert_eq!(
+        refused,
+        "452 Too much mail waits for this address: try again later\r\n"
+    );
+    assert!(
+        sender
+            .say("RCPT TO:<bob.clerk@mail.test>")
+            .await
+            .starts_with("250"),
+        "one's own"
+    );
+    let one = queued(&app).await.remove(0);
+    app.store.finish_email(&one).await.expect("finished");
+    assert!(
+        sender
+            .say("RCPT TO:<ada.clerk@mail.test>")
+            .await
+            .starts_with("250")
+    );
+
+    incoming = app.store.begin_email();
+    incoming.write("Subject: another".into()).await.expect("written");
+    incoming.queue(&[val]).await.expect("queued");
+    assert!(sender.say("DATA").await.starts_with("354"));
+    let answer = sender.say("Subject: late\r\n\r\n.").await;
+    assert!(answer.starts_with("452"), "it came before this one: {answer}");
+}
+
 /// Connects from this address of the machine, and answers what is said first.
 async fn greeted(address: SocketAddr, from: [u8; 4]) -> (BufReader<TcpStream>, String) {
     let socket = TcpSocket::new_v4().expect("a socket");

@@ -9,6 +9,8 @@ pub struct Model {
     pub id: Uuid,
     pub val_id: Uuid,
     pub received_at: i64,
+    /// In bytes.
+    pub size: i64,
     /// Until when the server that took it keeps others from doing so.
     pub claimed_until: Option<i64>,
 }

@@ -1,7 +1,7 @@
 //! Mail that came and mail that goes out: kept on either database.
 
 use bytes::Bytes;
-use hamlet_models::{EmailContent, PageQuery, Privacy, RunId, Timestamp};
+use hamlet_models::{EmailContent, PageQuery, Privacy, RunId, Timestamp, ValId};
 use hamlet_store::{Store, StoreError, Turns};
 use uuid::Uuid;
 
@@ -60,6 +60,39 @@ async fn a_message_is_queued_for_each_val_and_claimed_once(store: TestStore) {
     store.finish_email(&emails[0]).await.expect("finished");
     store.delete_val(emails[1].val_id).await.expect("deleted");
     assert_eq!(queued(&store, at(0)).await, 0);
+}
+
+async fn queue(store: &Store, text: &'static str, vals: &[ValId]) -> Result<(), StoreError> {
+    let mut incoming = store.begin_email();
+    incoming.write(Bytes::from(text)).await.expect("written");
+    incoming.queue(vals).await
+}
+
+both!(only_so_much_mail_waits_for_an_owner);
+async fn only_so_much_mail_waits_for_an_owner(store: TestStore) {
+    let (ada, bob) = (store.user("ada").await, store.user("bob").await);
+    let val = store.val(&ada, "one", Privacy::Private).await.id;
+    let other = store.val(&bob, "one", Privacy::Private).await.id;
+    let room = async |bytes| {
+        let answer = store.must_have_room_for_email(ada.id, bytes).await;
+        answer.map_err(|error| assert!(matches!(error, StoreError::TooMuchMail), "{error}"))
+    };
+    assert!(room(300_000_000).await.is_ok() && room(300_000_001).await.is_err());
+    queue(&store, "0123456789", &vec![val; 999]).await.expect("taken");
+    let left = 300_000_000 - 9_990;
+    assert!(room(left).await.is_ok() && room(left + 1).await.is_err());
+
+    let too_many = queue(&store, "0123456789", &[other, val, val]).await;
+    assert!(matches!(too_many, Err(StoreError::TooMuchMail)));
+    let all = Turns::of_all(2_000);
+    let waiting = store.list_queued_emails(at(0), &all).await.expect("the queue");
+    assert_eq!(waiting.len(), 999, "all or none");
+    queue(&store, "0123456789", &[other, val]).await.expect("taken");
+    assert!(room(0).await.is_err());
+    assert!(queue(&store, "", &[val]).await.is_err());
+    queue(&store, "", &[other]).await.expect("another's");
+    store.finish_email(&waiting[0]).await.expect("finished");
+    assert!(room(0).await.is_ok());
 }
 
 both!(a_message_for_a_val_that_is_gone_is_not_taken);

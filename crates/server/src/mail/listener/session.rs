@@ -2,8 +2,8 @@
 
 use std::{io, net::IpAddr, sync::Arc, time::Duration};
 
-use hamlet_models::{ValId, ValKind};
-use hamlet_store::{IncomingEmail, StoreError};
+use hamlet_models::ValKind;
+use hamlet_store::{IncomingEmail, StoreError, ValRecord};
 use mailin::{Action, Response, Session, SessionBuilder};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
@@ -152,7 +152,7 @@ impl Conversation {
         match asked {
             None if self.envelope.lock().unwritten_len() > GATHERED_BYTES => match self.write().await {
                 Ok(()) => response,
-                Err(error) => troubled(&error),
+                Err(error) => not_taken(&error),
             },
             None => response,
             Some(Asked::Recipient(address)) => self.add_recipient(&address).await.unwrap_or(response),
@@ -162,17 +162,21 @@ impl Conversation {
 
     /// Adds a val to those that the message goes to; answers why not.
     async fn add_recipient(&mut self, address: &str) -> Option<Response> {
-        match find(&self.post, address).await {
-            Ok(Some(val)) => {
-                let mut envelope = self.envelope.lock();
-                if !envelope.vals.contains(&val) {
-                    envelope.vals.push(val);
-                }
-                None
-            }
-            Ok(None) => Some(Response::custom(550, "Nobody has this address".to_owned())),
-            Err(error) => Some(troubled(&error)),
+        let val = match find(&self.post, address).await {
+            Ok(Some(val)) => val,
+            Ok(None) => return Some(Response::custom(550, "Nobody has this address".to_owned())),
+            Err(error) => return Some(not_taken(&error)),
+        };
+        let said = self.envelope.lock().size;
+        let room = self.post.store.must_have_room_for_email(val.owner.id, said).await;
+        if let Err(error) = room {
+            return Some(not_taken(&error));
         }
+        let mut envelope = self.envelope.lock();
+        if !envelope.vals.contains(&val.id) {
+            envelope.vals.push(val.id);
+        }
+        None
     }
 
     async fn write(&mut self) -> Result<(), StoreError> {
@@ -202,13 +206,13 @@ impl Conversation {
         };
         match queued {
             Ok(()) => Response::custom(250, "Taken".to_owned()),
-            Err(error) => troubled(&error),
+            Err(error) => not_taken(&error),
         }
     }
 }
 
 /// The e-mail val of an address, `{username}.{val}@{mail_domain}`.
-async fn find(post: &Post, address: &str) -> Result<Option<ValId>, StoreError> {
+async fn find(post: &Post, address: &str) -> Result<Option<Arc<ValRecord>>, StoreError> {
     let Some((local, domain)) = address.rsplit_once('@') else {
         return Ok(None);
     };
@@ -219,14 +223,20 @@ async fn find(post: &Post, address: &str) -> Result<Option<ValId>, StoreError> {
         return Ok(None);
     }
     match post.store.find_val(username, name).await {
-        Ok(val) => Ok((val.kind == ValKind::Email).then_some(val.id)),
+        Ok(val) => Ok(Some(val).filter(|val| val.kind == ValKind::Email)),
         Err(StoreError::NotFound(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Our own fault: the sender keeps the message and tries again.
-fn troubled(error: &StoreError) -> Response {
+/// The sender keeps the message and tries again: when less waits, or when our own fault is mended.
+fn not_taken(error: &StoreError) -> Response {
+    if let StoreError::TooMuchMail = error {
+        return Response::custom(
+            452,
+            "Too much mail waits for this address: try again later".to_owned(),
+        );
+    }
     tracing::error!(%error, "a message could not be taken");
     Response::custom(451, "Try again later".to_owned())
 }
