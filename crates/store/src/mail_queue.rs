@@ -104,7 +104,7 @@ impl Store {
         self.set_claim(claimed, None).await.map(drop)
     }
 
-    /// The message as it came.
+    /// The message as it was written.
     pub async fn read_email(&self, email: &QueuedEmail) -> Result<Bytes, StoreError> {
         let object = self.objects().get(&path(email.id)).await.map_err(failed)?;
         object.bytes().await.map_err(failed)

@@ -1,7 +1,9 @@
 //! A message as it came, in the shape that e-mail vals get.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use mail_parser::{Addr, Address, HeaderValue, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use mail_parser::{
+    Addr, Address, HeaderName, HeaderValue, Message, MessageParser, MessagePart, MimeHeaders, PartType,
+};
 use serde_json::{Map, Value, json};
 
 /// What the val's handler is given; a message that can't be read is its text alone.
@@ -13,11 +15,10 @@ pub(super) fn input_of(raw: &[u8]) -> Value {
         PartType::Html(html) => Some(html.clone()),
         _ => None,
     });
-    let from = message
-        .from()
-        .and_then(Address::first)
-        .map(address)
-        .unwrap_or_default();
+    let from = message.from().and_then(Address::first).map(address);
+    let from = from
+        .filter(|from| !from.is_empty())
+        .unwrap_or_else(|| sender(&message));
     let attachments: Vec<Value> = message.attachments().map(attachment).collect();
     let given = json!({
         "to": addresses(message.to()),
@@ -78,6 +79,15 @@ fn headers(message: &Message<'_>) -> Map<String, Value> {
     headers
 }
 
+/// Who brought it said that it is from there: the first such header is the one that was put before the message here.
+fn sender(message: &Message<'_>) -> String {
+    let mut headers = message.headers().iter();
+    let put = headers.find(|header| header.name == HeaderName::ReturnPath);
+    put.and_then(|header| header.value.as_text())
+        .unwrap_or_default()
+        .to_owned()
+}
+
 fn attachment(part: &MessagePart<'_>) -> Value {
     let media_type = part.content_type().map(|given| match given.subtype() {
         Some(subtype) => format!("{}/{subtype}", given.ctype()),
@@ -118,6 +128,25 @@ mod tests {
             input["attachments"],
             json!([{"name": "a.png", "type": "image/png", "content": "AAEC"}])
         );
+    }
+
+    #[test]
+    fn a_message_that_does_not_say_is_from_its_sender() {
+        let path = "Return-Path: <ada@example.com>\r\n";
+        for (message, from) in [
+            ("Subject: hi\r\n\r\nhello", "ada@example.com"),
+            ("From:\r\n\r\nhello", "ada@example.com"),
+            ("Return-Path: <eve@example.com>\r\n\r\nhello", "ada@example.com"),
+            (
+                "From: Bob <bob@example.com>\r\n\r\nhello",
+                "Bob <bob@example.com>",
+            ),
+        ] {
+            let input = input_of(format!("{path}{message}").as_bytes());
+            assert_eq!(input["from"], from, "{message}");
+        }
+        let bounced = input_of(b"Return-Path: <>\r\nSubject: back\r\n\r\nhello");
+        assert_eq!(bounced["from"], "");
     }
 
     #[test]

@@ -176,6 +176,25 @@ async fn a_message_reaches_its_val_with_all_its_parts_once() {
 }
 
 #[tokio::test]
+async fn a_message_without_an_author_is_from_who_sent_it() {
+    let app = TestApp::running_with(settings()).await;
+    let ada = app.user("ada").await;
+    clerk(&ada).await;
+    let (address, _end) = listener(&app.store).await;
+    let mut sender = Sender::connect(address).await;
+    let taken = sender
+        .mail("ada.clerk@mail.test", "Subject: hi\r\n\r\nhello")
+        .await;
+    assert!(taken.starts_with("250"), "{taken}");
+    assert_eq!(deliver(&app).await, 1);
+    let said = said(&ada).await;
+    assert_eq!(
+        (&said["from"], &said["subject"], &said["text"]),
+        (&json!("bob@example.com"), &json!("hi"), &json!("hello"))
+    );
+}
+
+#[tokio::test]
 async fn a_message_that_was_taken_outlives_the_server() {
     let app = TestApp::running_with(settings()).await;
     let ada = app.user("ada").await;

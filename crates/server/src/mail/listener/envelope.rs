@@ -21,6 +21,8 @@ pub(super) struct Envelope(Arc<Mutex<Parts>>);
 
 #[derive(Default)]
 pub(super) struct Parts {
+    /// Who it is from, as who brings it says.
+    pub(super) sender: String,
     /// The vals that it goes to.
     pub(super) vals: Vec<ValId>,
     /// Lines that were read and are still to be written.
@@ -96,7 +98,9 @@ impl Handler for Envelope {
         if parts.vals.is_empty() {
             return Response::custom(554, "No valid recipients".to_owned());
         }
-        (parts.size, parts.unwritten, parts.is_open) = (0, BytesMut::new(), true);
+        // What delivers a message puts its sender before it, which the message itself may not tell.
+        let path = format!("Return-Path: <{}>\r\n", parts.sender);
+        (parts.size, parts.unwritten, parts.is_open) = (0, path.as_bytes().into(), true);
         response::OK
     }
 

@@ -143,7 +143,8 @@ impl Conversation {
             Some(Ok(mail)) => {
                 let response = self.session.process(&mail.plain());
                 if !response.is_error {
-                    self.envelope.lock().size = mail.size.unwrap_or_default();
+                    let mut envelope = self.envelope.lock();
+                    (envelope.sender, envelope.size) = (mail.sender, mail.size.unwrap_or_default());
                 }
                 response
             }
