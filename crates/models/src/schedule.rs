@@ -15,10 +15,12 @@ pub struct Schedule {
     pub timezone: String,
     /// Whether it is held back.
     pub paused: bool,
-    /// Whether a tick that was missed while the instance was down runs once when it is back.
+    /// Whether a tick that was missed while the instance was down runs once when it is back; without that, one that is
+    /// up to a minute late runs still, and older ones are passed over.
     #[serde(default)]
     pub catch_up: bool,
-    /// Whether a tick runs also while the run of the last one goes on; else it waits.
+    /// Whether a tick runs also while another run of the val goes on; else it waits, and those that come due meanwhile
+    /// are one.
     #[serde(default)]
     pub overlap: bool,
     /// When it runs next; `null` while it is paused.
@@ -42,10 +44,12 @@ pub struct NewSchedule {
     /// Whether to hold it back.
     #[serde(default)]
     pub paused: bool,
-    /// Whether a tick that is missed while the instance is down shall run once when it is back.
+    /// Whether a tick that is missed while the instance is down shall run once when it is back; without that, one that
+    /// is up to a minute late runs still, and older ones are passed over.
     #[serde(default)]
     pub catch_up: bool,
-    /// Whether a tick shall run also while the run of the last one goes on; else it waits.
+    /// Whether a tick shall run also while another run of the val goes on; else it waits, and those that come due
+    /// meanwhile are one.
     #[serde(default)]
     pub overlap: bool,
 }

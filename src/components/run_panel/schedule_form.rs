@@ -140,7 +140,7 @@ pub fn ScheduleForm(
                 on_change=move |on| catch_up.set(on)
             />
             <Checkbox
-                label="Overlap: a tick runs also while the run of the last one goes on"
+                label="Overlap: a tick runs also while another run goes on; else ticks wait, and become one"
                 checked=overlap
                 on_change=move |on| overlap.set(on)
             />

@@ -70,10 +70,7 @@ fn planned(schedule: Schedule, edit: ScheduleEdit) -> AnyView {
             schedule.catch_up,
             "A tick that is missed while the server is down runs once when it is back.",
         ),
-        (
-            schedule.overlap,
-            "A tick runs also while the run of the last one goes on.",
-        ),
+        (schedule.overlap, "A tick runs also while another run goes on."),
     ];
     let rules: Vec<AnyView> = rules
         .into_iter()

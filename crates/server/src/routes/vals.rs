@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{Json, extract::State, http::StatusCode};
 use hamlet_models::{
     ExtendedVal, NewSchedule, NewVal, Page, PageLinks, PageQuery, Privacy, PutVal, Timestamp, UserId,
-    ValFilter, ValId, ValUpdate,
+    ValFilter, ValId, ValKind, ValUpdate,
 };
 use hamlet_store::{Ticks, ValRecord, ValScope};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     auth::{CurrentUser, MaybeUser, VAL_READ, VAL_WRITE},
+    clock,
     error::{ApiError, ApiResult},
     extract::{ApiCode, ApiJson, ApiPath, ApiQuery, CODE_BODY_MAX_BYTES},
     present::{Links, ValAnswer},
@@ -39,7 +40,7 @@ async fn create_val(
     ApiCode(new): ApiCode<NewVal>,
 ) -> ApiResult<ValAnswer> {
     user.must_have(VAL_WRITE)?;
-    check_schedule(new.schedule.as_ref())?;
+    check_schedule(new.schedule.as_ref(), new.kind.unwrap_or_default())?;
     let val = state.store.create_val(user.id(), &new).await?;
     Ok(saved(&state, &links, &val).await)
 }
@@ -179,7 +180,8 @@ async fn update_val(
     user.must_have(VAL_WRITE)?;
     let val = state.store.get_val(val_id).await?;
     user.must_own(&val)?;
-    check_schedule(update.schedule.as_ref().and_then(Option::as_ref))?;
+    let schedule = update.schedule.as_ref().and_then(Option::as_ref);
+    check_schedule(schedule, update.kind.unwrap_or(val.kind))?;
     for scope in update.grants.unwrap_or_default().iter() {
         user.must_have(scope)?;
     }
@@ -187,12 +189,25 @@ async fn update_val(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Refuses a schedule that has the right shape and yet no meaning.
-fn check_schedule(schedule: Option<&NewSchedule>) -> ApiResult<()> {
-    if let Some(NewSchedule { cron, timezone, .. }) = schedule {
-        Ticks::parse(cron, timezone)?;
+/// Refuses a schedule that has the right shape and yet no meaning for a val of this kind.
+fn check_schedule(schedule: Option<&NewSchedule>, kind: ValKind) -> ApiResult<()> {
+    let Some(NewSchedule { cron, timezone, .. }) = schedule else {
+        return Ok(());
+    };
+    if kind != ValKind::Interval {
+        return Err(ApiError::invalid(
+            "schedule",
+            "only scheduled vals have a schedule: set the type to interval too",
+        ));
     }
-    Ok(())
+    let now = clock::now();
+    match Ticks::parse(cron, timezone)?.next(now, now) {
+        Some(_) => Ok(()),
+        None => Err(ApiError::invalid(
+            "schedule.cron",
+            format!("{cron:?} never comes: no month has such a day"),
+        )),
+    }
 }
 
 /// Deletes a val with its versions and runs. It is gone at once, and its name is free again.

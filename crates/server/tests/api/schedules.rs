@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use hamlet_models::{
-    BaseRun, ExtendedVal, FullRun, Page, PageQuery, ProblemCode, RunFilter, RunStatus, Schedule, Timestamp,
-    Trigger,
+    BaseRun, ExtendedVal, FullRun, Page, PageQuery, Privacy, ProblemCode, RunFilter, RunStatus, Schedule,
+    Timestamp, Trigger,
 };
 use hamlet_runtime::Input;
 use hamlet_server::{config::Settings, run_service::Call, scheduler::Scheduler};
@@ -125,6 +125,8 @@ async fn a_schedule_without_meaning_is_refused() {
         (json!({"cron": "0 0 * * * *"}), "schedule.cron"),
         (json!({"cron": "61 * * * *"}), "schedule.cron"),
         (json!({"cron": "every 0 minutes"}), "schedule.cron"),
+        (json!({"cron": "0 0 30 2 *"}), "schedule.cron"),
+        (json!({"cron": "0 0 31 4,6,9,11 *"}), "schedule.cron"),
         (
             json!({"cron": "* * * * *", "timezone": "Mars/Base"}),
             "schedule.timezone",
@@ -134,6 +136,33 @@ async fn a_schedule_without_meaning_is_refused() {
         let problem = ada.post("/v1/vals", &new).await.refused(ProblemCode::Invalid);
         assert_eq!(problem.details[0].path, path, "{schedule}");
     }
+}
+
+#[tokio::test]
+async fn a_schedule_is_for_scheduled_vals_alone() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let schedule = json!({"cron": HOURLY});
+    for kind in [json!(null), json!("script"), json!("http"), json!("email")] {
+        let mut new = json!({"code": "1", "schedule": schedule});
+        if !kind.is_null() {
+            new["type"] = kind;
+        }
+        let problem = ada.post("/v1/vals", &new).await.refused(ProblemCode::Invalid);
+        assert_eq!(problem.details[0].path, "schedule", "{new}");
+    }
+    let val = ada.create_val("hello", Privacy::Private).await;
+    let path = format!("/v1/vals/{}", val.id);
+    let problem = ada.put(&path, &json!({"schedule": schedule})).await;
+    assert_eq!(problem.refused(ProblemCode::Invalid).details[0].path, "schedule");
+    ada.put(&path, &json!({"schedule": null})).await.nothing();
+    ada.put(&path, &json!({"type": "interval", "schedule": schedule}))
+        .await
+        .nothing();
+    let problem = ada
+        .put(&path, &json!({"type": "http", "schedule": schedule}))
+        .await;
+    assert_eq!(problem.refused(ProblemCode::Invalid).details[0].path, "schedule");
 }
 
 #[tokio::test]

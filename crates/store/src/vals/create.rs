@@ -29,8 +29,6 @@ struct Insert {
     record: ValRecord,
     /// Whether the name is one that was made up.
     made_up: bool,
-    /// Kept also where the kind has no use for it yet.
-    schedule: Option<NewSchedule>,
 }
 
 impl Store {
@@ -130,7 +128,6 @@ fn new_insert(owner: Author, new: &NewVal) -> Insert {
     Insert {
         record,
         made_up: new.name.is_none(),
-        schedule: new.schedule.clone(),
     }
 }
 
@@ -170,7 +167,7 @@ async fn insert_vals(
             break;
         }
         for portion in portions(open) {
-            insert_portion(inserts, &records, &portion, &mut made, tx).await?;
+            insert_portion(&records, &portion, &mut made, tx).await?;
         }
     }
     let records: Vec<_> = records.into_iter().map(Arc::new).collect();
@@ -192,15 +189,12 @@ async fn insert_vals(
 
 /// Inserts the rows of these vals, as far as their names are free, and notes for which they were.
 async fn insert_portion(
-    inserts: &[Insert],
     records: &[ValRecord],
     portion: &[usize],
     made: &mut [bool],
     tx: &DatabaseTransaction,
 ) -> Result<(), StoreError> {
-    let rows = portion
-        .iter()
-        .map(|&n| val_row(&records[n], inserts[n].schedule.as_ref()).into_active_model());
+    let rows = portion.iter().map(|&n| val_row(&records[n]).into_active_model());
     let name = [val::Column::OwnerId, val::Column::NameKey];
     let inserted = val::Entity::insert_many(rows)
         .on_conflict(OnConflict::columns(name).do_nothing().to_owned())
@@ -240,7 +234,8 @@ async fn find_ids(
     Ok(ids.into_iter().collect())
 }
 
-fn val_row(record: &ValRecord, schedule: Option<&NewSchedule>) -> val::Model {
+fn val_row(record: &ValRecord) -> val::Model {
+    let schedule = record.schedule.as_ref();
     val::Model {
         id: record.id.0,
         owner_id: record.owner.id.0,
@@ -259,9 +254,7 @@ fn val_row(record: &ValRecord, schedule: Option<&NewSchedule>) -> val::Model {
         paused: schedule.is_some_and(|schedule| schedule.paused),
         catch_up: schedule.is_some_and(|schedule| schedule.catch_up),
         overlap: schedule.is_some_and(|schedule| schedule.overlap),
-        next_run_at: record
-            .schedule
-            .as_ref()
+        next_run_at: schedule
             .and_then(|schedule| schedule.next_run_at)
             .map(Timestamp::as_millis),
         running_until: None,
