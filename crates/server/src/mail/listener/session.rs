@@ -23,8 +23,8 @@ const NAMED_WITHIN: Duration = Duration::from_secs(60);
 const MESSAGE_WITHIN: Duration = Duration::from_secs(1_800);
 /// How long to wait for a line of it.
 const LINE_WITHIN: Duration = Duration::from_secs(300);
-/// How long who is refused may take to hear of it.
-const REFUSED_WITHIN: Duration = Duration::from_secs(5);
+/// How long who connected may take to hear an answer.
+const HEARD_WITHIN: Duration = Duration::from_secs(30);
 /// The longest line. The standard says 1,000 bytes; not all who send keep to it.
 const LINE_MAX_BYTES: u64 = 1 << 20;
 /// Bytes of a message that are gathered before they are written.
@@ -72,8 +72,7 @@ impl Patience {
 /// Says why who connected is not served.
 pub(super) async fn refuse(mut stream: TcpStream, why: &str) -> io::Result<()> {
     let line = format!("421 {why}\r\n");
-    let said = stream.write_all(line.as_bytes());
-    timeout(REFUSED_WITHIN, said).await.map_err(io::Error::other)?
+    heard(stream.write_all(line.as_bytes())).await
 }
 
 /// Speaks with who connected until one of both ends it.
@@ -249,6 +248,30 @@ fn closing(code: u16, sentence: &str) -> Response {
 }
 
 async fn reply(wire: &mut BufReader<Box<dyn Wire>>, response: &Response) -> io::Result<()> {
-    wire.write_all(&as_sent(response)?).await?;
-    wire.flush().await
+    let answer = as_sent(response)?;
+    let said = async {
+        wire.write_all(&answer).await?;
+        wire.flush().await
+    };
+    heard(said).await
+}
+
+/// Waits until something was said, but for nobody who does not listen.
+async fn heard(said: impl Future<Output = io::Result<()>>) -> io::Result<()> {
+    timeout(HEARD_WITHIN, said).await.map_err(io::Error::other)?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_listen_is_not_waited_for() {
+        let (_silent, end) = tokio::io::duplex(4);
+        let mut wire: BufReader<Box<dyn Wire>> = BufReader::new(Box::new(end));
+        let error = reply(&mut wire, &closing(421, "Bye"))
+            .await
+            .expect_err("given up");
+        assert_eq!(error.to_string(), "deadline has elapsed");
+    }
 }
