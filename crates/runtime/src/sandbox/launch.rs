@@ -9,7 +9,7 @@ use std::{
 };
 
 use landlock::RulesetStatus;
-use nix::sys::prctl;
+use nix::{sys::prctl, unistd::close};
 
 use super::{Layer, Lock, calls, cgroup, files, limits, probe, rights};
 
@@ -26,6 +26,9 @@ pub fn launch(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(lock) = lock else {
         return failed("this starts workers and is of no use by itself");
     };
+    if let Err(cause) = close_inherited() {
+        return failed(&format!("can't see which files are open: {cause}"));
+    }
     let missing = enter(&lock);
     let arguments: Vec<OsString> = arguments.collect();
     if arguments.is_empty() {
@@ -39,6 +42,19 @@ pub fn launch(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
     let cause = Command::new(&lock.deno).args(arguments).exec();
     failed(&format!("can't become {}: {cause}", lock.deno.display()))
+}
+
+/// Closes all but the three standard streams: what the server was started with, as by a shell or a service manager, is
+/// not for vals. What the server itself opens never comes here.
+fn close_inherited() -> io::Result<()> {
+    let open: Vec<i32> = fs::read_dir("/proc/self/fd")?
+        .filter_map(|file| file.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    for file in open.into_iter().filter(|file| *file > 2) {
+        // The list of them was one of them, and is closed by now.
+        let _ = close(file);
+    }
+    Ok(())
 }
 
 /// The layers that could not be put on, each with why.

@@ -4,6 +4,7 @@ use std::{fs, os::unix::fs::symlink, path::Path};
 
 use hamlet_models::ValKind;
 use hamlet_runtime::{Input, Layer, Runtime, RuntimeConfig, RuntimeError, check_up};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use tempfile::TempDir;
 
 use crate::harness::{Host, LIMITS, Val, deno, workers_of};
@@ -133,6 +134,9 @@ async fn a_missing_part_that_is_required_is_refused_by_name() {
 
 #[tokio::test]
 async fn a_worker_wears_the_lock_and_inherits_no_file() {
+    let ours = tempfile::tempfile().expect("a file");
+    // As one that a server was started with.
+    fcntl(&ours, FcntlArg::F_SETFD(FdFlag::empty())).expect("a file that is passed on");
     let host = Host::new().await;
     let val = Val::new(
         ValKind::Script,
