@@ -10,5 +10,9 @@ mod answer_body;
 mod connection;
 mod headers;
 
+mod frames;
+mod web_socket;
+
 pub(crate) use fetch::fetch;
 pub(crate) use warm::WarmWorkers;
+pub use web_socket::WebSocketClient;

@@ -37,6 +37,7 @@ pub use api::{ApiChannel, Body};
 pub use compile::javascript;
 pub use config::RuntimeConfig;
 pub use error::{BoxError, RuntimeError};
+pub use http_val::WebSocketClient;
 pub use lock::{ImportLock, Imports};
 pub use outcome::{End, Outcome};
 pub use request::{Input, ModuleSource, Program, ProgramKey, RunEvents, RunRequest, ValReference};

@@ -30,8 +30,8 @@ pub struct Runtime {
 
 /// The answer to a request.
 pub struct Fetched {
-    /// The val's response; its body is streamed, and the run ends when the body has been read or dropped. The error is
-    /// the outcome of a run that gave no response.
+    /// The val's response; its body is streamed, and the run ends when the body has been read or dropped. One of status
+    /// 101 is a web socket's, which the run goes on as long as. The error is the outcome of a run that gave no response.
     pub response: Result<http::Response<Body>, Box<Outcome>>,
 }
 

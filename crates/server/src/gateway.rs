@@ -8,12 +8,13 @@ mod cookies;
 mod cors;
 mod page;
 mod visit;
+mod web_socket;
 
 use std::sync::Arc;
 
 use axum::{
     body::Body,
-    http::{HeaderMap, HeaderName, Request, Uri, header, uri::Scheme},
+    http::{HeaderMap, HeaderName, Request, StatusCode, Uri, header, uri::Scheme},
     response::Response,
 };
 use hamlet_models::{Privacy, ValId, ValKind};
@@ -113,7 +114,9 @@ pub async fn answer(state: &AppState, label: &str, mut request: Request<Body>) -
     if let Some((pass, address)) = visit::of_address(request.uri()) {
         return visit::let_in(state, pass, &address);
     }
-    let pass = visit::take_pass(&mut request, state.config.is_https()).map(Shown::Pass);
+    let pass = visit::take_pass(&mut request, state.config.is_https())
+        .filter(|_| !web_socket::is_of_another_page(request.headers()))
+        .map(Shown::Pass);
     let shown = take_token(request.headers_mut()).map(Shown::Token).or(pass);
     let (response, is_the_vals) = match find(state, label, shown.as_ref()).await {
         Err(page) => (page.response(asked), false),
@@ -127,6 +130,9 @@ pub async fn answer(state: &AppState, label: &str, mut request: Request<Body>) -
             ),
         },
     };
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        return response;
+    }
     match preflight {
         Some(preflight) if !(is_the_vals && cors::is_decided(response.headers())) => preflight.answer(),
         Some(_) | None => cors::open(response),
@@ -168,13 +174,17 @@ async fn must_be_owner(state: &AppState, val: &ValRecord, shown: Option<&Shown>)
 }
 
 /// Runs the val for this request.
-async fn send(state: &AppState, val: &Arc<ValRecord>, request: Request<Body>) -> Result<Response, Page> {
+async fn send(state: &AppState, val: &Arc<ValRecord>, mut request: Request<Body>) -> Result<Response, Page> {
     let config = &state.config;
     let limit = Limit::of(config.limits.request_body_mb);
+    let client = web_socket::client_of(&mut request);
     let (mut head, body) = request.into_parts();
     let (body, exceeded) = limit.apply(&head.headers, body).map_err(Page::of_error)?;
     head.uri = public_uri(config, &head.headers, head.uri)?;
     remove_hop_headers(&mut head.headers);
+    if let Some(client) = client {
+        head.extensions.insert(client);
+    }
     let asked = Request::from_parts(head, body);
 
     let answered = state.runs.fetch(val, asked).await.map_err(Page::of_error)?;
@@ -183,7 +193,9 @@ async fn send(state: &AppState, val: &Arc<ValRecord>, request: Request<Body>) ->
         Ok(response) => {
             run.answered(response.status().as_u16());
             let mut response = response.map(Body::new);
-            remove_hop_headers(response.headers_mut());
+            if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+                remove_hop_headers(response.headers_mut());
+            }
             cookies::keep_to_host(response.headers_mut());
             Ok(response)
         }

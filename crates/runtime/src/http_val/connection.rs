@@ -20,7 +20,9 @@ use crate::{Body, BoxError, worker::Doom};
 /// A connection to a worker. Whoever uses it drives it, so that a request needs no task and no other thread.
 pub(crate) struct Connection {
     sender: SendRequest<Body>,
-    driver: Pin<Box<http1::Connection<TokioIo<UnixStream>, Body>>>,
+    driver: Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>,
+    /// The driver has come to its end, or has handed the connection over, and must be left alone.
+    over: bool,
 }
 
 /// Why no answer came.
@@ -31,14 +33,16 @@ pub(super) enum Trouble {
     Broken(String),
 }
 
-/// The answer's head, with the connection on which its body comes.
+/// The answer's head, with the connection on which its body comes: one of its own if it may become a web socket.
 pub(super) async fn exchange(
     warm: &WarmWorker,
     ongoing: &Ongoing,
     mut request: Request<Body>,
+    of_its_own: bool,
 ) -> Result<(Response<Incoming>, Connection), Trouble> {
     loop {
-        let (mut connection, kept) = match warm.connection() {
+        let kept = if of_its_own { None } else { warm.connection() };
+        let (mut connection, kept) = match kept {
             Some(connection) => (connection, true),
             None => (
                 connect(warm)
@@ -54,13 +58,12 @@ pub(super) async fn exchange(
             return Err(Trouble::Broken("the worker took no request".into()));
         }
         let mut head = std::pin::pin!(connection.sender.try_send_request(request));
-        let driver = &mut connection.driver;
         let answered = std::future::poll_fn(|context| {
             if let Some(doom) = ongoing.run.must_stop(context.waker()) {
                 return Poll::Ready(Err(doom));
             }
             // What it ends with is told by the answer that does not come.
-            let _ = driver.as_mut().poll(context);
+            let _ = connection.drive(context);
             head.as_mut().poll(context).map(Ok)
         })
         .await;
@@ -81,7 +84,8 @@ async fn connect(warm: &WarmWorker) -> Result<Connection, BoxError> {
     let (sender, driver) = http1::handshake(TokioIo::new(stream)).await?;
     Ok(Connection {
         sender,
-        driver: Box::pin(driver),
+        driver: Box::pin(driver.with_upgrades()),
+        over: false,
     })
 }
 
@@ -89,7 +93,7 @@ impl Connection {
     /// Waits until it takes a request; `false` if it never will.
     async fn is_ready(&mut self) -> bool {
         std::future::poll_fn(|context| {
-            if self.driver.as_mut().poll(context).is_ready() {
+            if self.drive(context).is_ready() {
                 return Poll::Ready(false);
             }
             self.sender.poll_ready(context).map(|ready| ready.is_ok())
@@ -99,7 +103,10 @@ impl Connection {
 
     /// Reads and writes what there is to be; says whether the connection is at its end.
     pub(super) fn drive(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        self.driver.as_mut().poll(context).map(|_| ())
+        if !self.over {
+            self.over = self.driver.as_mut().poll(context).is_ready();
+        }
+        if self.over { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// Whether it will take no more requests.

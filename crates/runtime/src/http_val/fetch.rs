@@ -4,7 +4,7 @@ use std::{future::Future, sync::Arc, task::Poll, time::Duration};
 
 use bytes::Bytes;
 use hamlet_models::RunError;
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use http_body::Body as HttpBody;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -16,6 +16,7 @@ use super::{
     ongoing::Ongoing,
     start::Unready,
     warm::{Found, WarmWorker},
+    web_socket::{self, WebSocketClient},
 };
 use crate::{
     Body, End, Fetched, Outcome, ProgramKey, RunRequest, RuntimeError,
@@ -118,16 +119,17 @@ async fn answer(
     request: &RunRequest,
     warm: &Arc<WarmWorker>,
     ongoing: Ongoing,
-    http: Request<Body>,
+    mut http: Request<Body>,
 ) -> Result<Response<Body>, Outcome> {
-    let Some(prepared) = prepare(http, ongoing.run.id) else {
+    let client = http.extensions_mut().remove::<WebSocketClient>();
+    let Some(prepared) = prepare(http, ongoing.run.id, client.is_some()) else {
         let refused = error(
             "TypeError",
             "the request has no address that a val could see".into(),
         );
         return Err(ongoing.end(End::Threw, Some(refused)));
     };
-    match exchange(warm, &ongoing, prepared).await {
+    match exchange(warm, &ongoing, prepared, client.is_some()).await {
         Ok((mut response, connection)) => {
             if response.headers().contains_key(&warm.worker.failure_header) {
                 return Err(failure(shared, warm, ongoing, response, connection).await);
@@ -135,6 +137,15 @@ async fn answer(
             strip_hop_by_hop(response.headers_mut());
             let mut ongoing = ongoing;
             ongoing.headed();
+            if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+                let key = &request.program.key;
+                return match client {
+                    Some(client) => Ok(web_socket::open(
+                        shared, key, warm, ongoing, response, connection, client,
+                    )),
+                    None => Err(ongoing.end(End::Threw, Some(unasked()))),
+                };
+            }
             let key = request.program.key.clone();
             let body = AnswerBody::new(
                 response.body().is_end_stream(),
@@ -151,6 +162,11 @@ async fn answer(
             Err(ongoing.end(end, Some(error)))
         }
     }
+}
+
+fn unasked() -> RunError {
+    let message = "the val answered 101 to a request that asked for no web socket";
+    error("TypeError", message.to_owned())
 }
 
 /// The handler failed: what it threw is the body of the worker's answer.

@@ -9,8 +9,11 @@ use crate::Body;
 const RUN_ID_HEADER: HeaderName = HeaderName::from_static("hamlet-run-id");
 
 /// The request as the val gets it: the public address, no headers that are between two hops, the run's id.
-pub(super) fn prepare(mut request: Request<Body>, run: RunId) -> Option<Request<Body>> {
+pub(super) fn prepare(mut request: Request<Body>, run: RunId, for_web_socket: bool) -> Option<Request<Body>> {
     strip_hop_by_hop(request.headers_mut());
+    if for_web_socket {
+        name_web_socket(request.headers_mut());
+    }
     if request.uri().authority().is_none() || request.uri().scheme().is_none() {
         let host = request.headers().get(header::HOST)?.to_str().ok()?;
         let mut parts = uri::Parts::default();
@@ -42,6 +45,12 @@ pub(super) fn prepare(mut request: Request<Body>, run: RunId) -> Option<Request<
         .insert(RUN_ID_HEADER, HeaderValue::from_str(id).ok()?);
     *request.version_mut() = Version::HTTP_11;
     Some(request)
+}
+
+/// Says that the connection becomes a web socket.
+pub(super) fn name_web_socket(headers: &mut HeaderMap) {
+    headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
 }
 
 /// Takes away what concerns one connection only.

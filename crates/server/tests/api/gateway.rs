@@ -17,18 +17,18 @@ use tokio::task::JoinHandle;
 use crate::test_app::{Client, TestApp};
 
 /// What a val, or the gateway in its place, answered.
-struct Visit {
-    status: StatusCode,
-    headers: HeaderMap,
+pub(crate) struct Visit {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
     body: Bytes,
 }
 
 impl Visit {
-    fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.body).expect("UTF-8")
     }
 
-    fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers
             .get(name)
             .map_or("", |value| value.to_str().expect("text"))
@@ -36,14 +36,14 @@ impl Visit {
 }
 
 /// A request to a val's address.
-fn at(method: Method, label: &str, path: &str) -> Builder {
+pub(crate) fn at(method: Method, label: &str, path: &str) -> Builder {
     Request::builder()
         .method(method)
         .uri(path)
         .header(header::HOST, format!("{label}.localhost:8787"))
 }
 
-async fn visit(app: &TestApp, request: Builder) -> Visit {
+pub(crate) async fn visit(app: &TestApp, request: Builder) -> Visit {
     visit_with(app, request, Body::empty()).await
 }
 
@@ -62,15 +62,15 @@ async fn visit_with(app: &TestApp, request: Builder, body: Body) -> Visit {
     }
 }
 
-async fn get(app: &TestApp, label: &str, path: &str) -> Visit {
+pub(crate) async fn get(app: &TestApp, label: &str, path: &str) -> Visit {
     visit(app, at(Method::GET, label, path)).await
 }
 
-async fn page(owner: &Client, name: &str, privacy: Privacy, code: &str) -> ExtendedVal {
+pub(crate) async fn page(owner: &Client, name: &str, privacy: Privacy, code: &str) -> ExtendedVal {
     owner.write_val(name, ValKind::Http, privacy, code).await
 }
 
-async fn runs_of(owner: &Client, val: &ExtendedVal) -> Vec<FullRun> {
+pub(crate) async fn runs_of(owner: &Client, val: &ExtendedVal) -> Vec<FullRun> {
     let runs: Page<BaseRun> = owner
         .get(&format!("/v1/vals/{}/runs?limit=100", val.id))
         .await
@@ -558,7 +558,7 @@ async fn sent(app: &TestApp, owner: &Client, label: &str, count: usize) -> (Join
 }
 
 /// Reads a run's events to their end, and answers how it ended.
-async fn end_of(owner: &Client, run: &BaseRun) -> (RunStatus, FullRun) {
+pub(crate) async fn end_of(owner: &Client, run: &BaseRun) -> (RunStatus, FullRun) {
     let events = owner.get(&format!("/v1/runs/{}/events", run.id)).await;
     assert_eq!(events.status, StatusCode::OK);
     let run: FullRun = owner.get(&format!("/v1/runs/{}", run.id)).await.json();

@@ -30,6 +30,7 @@ mod imports;
 mod modules;
 mod standard_library;
 mod visits;
+mod web_sockets;
 
 mod blob;
 mod email;
