@@ -134,7 +134,10 @@ pub async fn answer(state: &AppState, label: &str, mut request: Request<Body>) -
         return response;
     }
     match preflight {
-        Some(preflight) if !(is_the_vals && cors::is_decided(response.headers())) => preflight.answer(),
+        Some(preflight) if !(is_the_vals && cors::is_decided(response.headers())) => {
+            body::let_end(response.into_body());
+            preflight.answer()
+        }
         Some(_) | None => cors::open(response),
     }
 }

@@ -1,4 +1,4 @@
-//! The limit of a request's body, for bodies that say their size and for those that don't.
+//! The limit of a request's body, for bodies that say their size and for those that don't; and answers that nobody gets.
 
 use std::{
     pin::Pin,
@@ -7,6 +7,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use axum::{
@@ -15,11 +16,24 @@ use axum::{
 };
 use bytes::Bytes;
 use hamlet_runtime::{Body as RuntimeBody, BoxError};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Limited};
 use hyper::body::{Frame, SizeHint};
+use tokio::time::timeout;
 
 use super::page::Page;
 use crate::error::ApiError;
+
+/// How long an answer that nobody gets may take to end, and how large it may be.
+const UNSENT_FOR: Duration = Duration::from_secs(5);
+const UNSENT_BYTES: usize = 1_000_000;
+
+/// Lets a val end an answer that nobody gets, so that its run ends as it would have; one that does not end soon is cut
+/// off.
+pub(super) fn let_end(body: Body) {
+    if !body.is_end_stream() {
+        tokio::spawn(timeout(UNSENT_FOR, Limited::new(body, UNSENT_BYTES).collect()));
+    }
+}
 
 /// The most bytes that a body may have.
 #[derive(Clone, Copy)]

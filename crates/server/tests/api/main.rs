@@ -25,6 +25,7 @@ mod run_tokens;
 mod runs;
 mod schedules;
 
+mod cors;
 mod gateway;
 mod imports;
 mod modules;
