@@ -92,7 +92,7 @@ impl Failure {
     }
 
     /// The status of the answer.
-    pub fn status(&self) -> StatusCode {
+    fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.code().status()).unwrap_or(StatusCode::BAD_GATEWAY)
     }
 

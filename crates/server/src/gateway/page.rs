@@ -103,9 +103,10 @@ impl Page {
         }
     }
 
+    /// A val that failed is a bad gateway, however it failed: its title and its code say that.
     pub(super) fn status(&self) -> StatusCode {
         match &self.said {
-            Said::Failed(failure) => failure.status(),
+            Said::Failed(_) => StatusCode::BAD_GATEWAY,
             Said::Refused(error) => error.status(),
         }
     }
@@ -131,13 +132,15 @@ impl Page {
 
     /// The answer in the form that was asked for; both forms have the same status and headers.
     pub(super) fn response(self, asked: Asked) -> Response {
-        let (html, json) = match self.said {
+        let status = self.status();
+        let (html, mut json) = match self.said {
             Said::Failed(failure) => (
                 html(self.title, &failure.message(), failure.stack()),
                 failure.response(),
             ),
             Said::Refused(error) => (html(self.title, &error.to_string(), None), error.into_response()),
         };
+        *json.status_mut() = status;
         if asked == Asked::Json {
             return json;
         }

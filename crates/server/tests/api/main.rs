@@ -26,6 +26,7 @@ mod runs;
 mod schedules;
 
 mod cors;
+mod failed_visits;
 mod gateway;
 mod imports;
 mod modules;
