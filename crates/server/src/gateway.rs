@@ -14,7 +14,10 @@ use std::sync::Arc;
 
 use axum::{
     body::Body,
-    http::{HeaderMap, HeaderName, Request, StatusCode, Uri, header, uri::Scheme},
+    http::{
+        HeaderMap, HeaderName, Request, StatusCode, Uri, header,
+        uri::{PathAndQuery, Scheme},
+    },
     response::Response,
 };
 use hamlet_models::{Privacy, ValId, ValKind};
@@ -80,6 +83,8 @@ fn host_of<B>(request: &Request<B>) -> Option<&str> {
     named
         .or_else(|| request.uri().authority().map(|authority| authority.as_str()))
         .map(without_port)
+        // The name from the root on, which is the same host.
+        .map(|host| host.strip_suffix('.').unwrap_or(host))
 }
 
 fn without_port(host: &str) -> &str {
@@ -144,10 +149,11 @@ pub async fn answer(state: &AppState, label: &str, mut request: Request<Body>) -
 
 /// The val, if there is one and the caller may know of it.
 async fn find(state: &AppState, label: &str, shown: Option<&Shown>) -> Result<Arc<ValRecord>, Page> {
-    let found = match (label.rsplit_once('-'), Uuid::try_parse(label)) {
-        (Some((username, name)), _) => state.store.find_val(username, name).await,
-        (None, Ok(id)) => state.store.get_val(ValId(id)).await,
-        (None, Err(_)) => return Err(Page::no_val()),
+    // No name comes before an id, or someone could take the place of another's val.
+    let found = match (Uuid::try_parse(label), label.rsplit_once('-')) {
+        (Ok(id), _) => state.store.get_val(ValId(id)).await,
+        (Err(_), Some((username, name))) => state.store.find_val(username, name).await,
+        (Err(_), None) => return Err(Page::no_val()),
     };
     let val = match found {
         Ok(val) => val,
@@ -221,6 +227,10 @@ fn public_uri(config: &Config, headers: &HeaderMap, uri: Uri) -> Result<Uri, Pag
         .get(header::HOST)
         .and_then(|host| host.as_bytes().try_into().ok());
     parts.authority = host.or(parts.authority);
+    // `OPTIONS *` asks about the server as a whole, which is no place on it.
+    if parts.path_and_query.as_ref().is_some_and(|asked| asked == "*") {
+        parts.path_and_query = Some(PathAndQuery::from_static("/"));
+    }
     parts.scheme = Some(if config.is_https() {
         Scheme::HTTPS
     } else {
@@ -285,6 +295,11 @@ mod tests {
             ("ada-hello.localhost", Some("ada-hello")),
             ("Ada-Hello.LOCALHOST:1", Some("Ada-Hello")),
             ("a.b.localhost", Some("a.b")),
+            ("ada-hello.localhost.", Some("ada-hello")),
+            ("ada-hello.localhost.:8787", Some("ada-hello")),
+            ("ada-hello.localhost..", None),
+            ("localhost.", None),
+            (".", None),
             ("localhost:8787", None),
             (".localhost", None),
             ("127.0.0.1:8787", None),

@@ -124,9 +124,53 @@ async fn a_val_answers_under_its_name_in_any_case_and_under_its_id() {
         "ada-lovelace-hellothere",
         "ADA-LOVELACE-HELLOTHERE",
         &val.id.0.as_simple().to_string(),
+        &val.id.to_string(),
+        &val.id.to_string().to_uppercase(),
     ] {
         assert_eq!(get(&app, label, "/").await.text(), "hello", "{label}");
     }
+    let rooted = Request::get("/").header(header::HOST, "ada-lovelace-hellothere.localhost.:8787");
+    assert_eq!(
+        visit(&app, rooted).await.text(),
+        "hello",
+        "a name from the root on"
+    );
+}
+
+#[tokio::test]
+async fn nobody_takes_the_address_that_is_anothers_id() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let mut number = 0;
+    // The last part of an id can be a val's name only if it begins with a letter.
+    let id = loop {
+        number += 1;
+        let val = page(&ada, &format!("hello{number}"), Privacy::Public, HELLO).await;
+        let id = val.id.to_string();
+        if id[24..].starts_with(|first: char| first.is_ascii_alphabetic()) {
+            break id;
+        }
+    };
+    let (username, name) = id.rsplit_once('-').expect("an id with dashes");
+    let eve = app.user(username).await;
+    page(
+        &eve,
+        name,
+        Privacy::Public,
+        "export default () => new Response('mine');",
+    )
+    .await;
+    assert_eq!(get(&app, &id, "/").await.text(), "hello");
+}
+
+#[tokio::test]
+async fn a_question_about_the_server_reaches_the_val_at_its_root() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let code = "export default (request: Request) => new Response(`${request.method} ${request.url}`);";
+    page(&ada, "asked", Privacy::Public, code).await;
+    let answer = visit(&app, at(Method::OPTIONS, "ada-asked", "*")).await;
+    assert_eq!(answer.text(), "OPTIONS http://ada-asked.localhost:8787/");
 }
 
 #[tokio::test]
