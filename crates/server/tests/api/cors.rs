@@ -4,9 +4,12 @@ use axum::http::{Method, StatusCode, header, request::Builder};
 use hamlet_models::{BaseRun, Page, Privacy, RunStatus};
 
 use crate::{
-    gateway::{at, end_of, page, visit},
+    gateway::{at, end_of, page, runs_of, visit},
     test_app::TestApp,
 };
+
+const ORIGINS: &str = "access-control-allow-origin";
+const CREDENTIALS: &str = "access-control-allow-credentials";
 
 /// What a browser asks before it sends a request for a page of another site.
 fn ask(label: &str) -> Builder {
@@ -55,4 +58,42 @@ async fn a_preflight_leaves_the_run_that_its_val_made_of_it() {
         let runs: Page<BaseRun> = ada.get("/v1/me/runs").await.json();
         assert_eq!(end_of(&ada, &runs.data[0]).await.0, status, "{name}");
     }
+}
+
+#[tokio::test]
+async fn what_is_answered_in_a_vals_place_can_be_read_by_any_page() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let broken = "export default () => { throw new Error('no'); };";
+    page(&ada, "broken", Privacy::Public, broken).await;
+    let secret = page(&ada, "secret", Privacy::Private, broken).await;
+    for (label, status) in [
+        ("ada-broken", StatusCode::BAD_GATEWAY),
+        ("ada-secret", StatusCode::NOT_FOUND),
+        ("ada-missing", StatusCode::NOT_FOUND),
+    ] {
+        let from = at(Method::GET, label, "/").header(header::ORIGIN, "https://example.com");
+        let answer = visit(&app, from).await;
+        assert_eq!((answer.status, answer.header(ORIGINS)), (status, "*"), "{label}");
+        assert!(!answer.headers.contains_key(CREDENTIALS), "{label}");
+
+        let asked = visit(&app, ask(label)).await;
+        assert_eq!(
+            (asked.status, asked.text()),
+            (StatusCode::NO_CONTENT, ""),
+            "{label}"
+        );
+        assert_eq!(asked.header(ORIGINS), "*", "{label}");
+        assert_eq!(asked.header("access-control-allow-headers"), "x-one", "{label}");
+        assert_eq!(
+            asked.header("access-control-allow-methods"),
+            "GET, HEAD, PUT, PATCH, POST, DELETE",
+            "{label}"
+        );
+        assert!(!asked.headers.contains_key(CREDENTIALS), "{label}");
+    }
+    assert!(
+        runs_of(&ada, &secret).await.is_empty(),
+        "a stranger's question runs no private val"
+    );
 }

@@ -47,7 +47,7 @@ pub(crate) async fn visit(app: &TestApp, request: Builder) -> Visit {
     visit_with(app, request, Body::empty()).await
 }
 
-async fn visit_with(app: &TestApp, request: Builder, body: Body) -> Visit {
+pub(crate) async fn visit_with(app: &TestApp, request: Builder, body: Body) -> Visit {
     let response = app
         .app
         .clone()
@@ -272,6 +272,14 @@ async fn a_private_val_answers_its_owner_alone_and_never_sees_the_token() {
         visit(&app, with("ada-open", "Bearer of-its-own")).await.text(),
         "auth: Bearer of-its-own"
     );
+}
+
+#[tokio::test]
+async fn an_unlisted_val_answers_anyone_who_has_its_address() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    page(&ada, "hidden", Privacy::Unlisted, HELLO).await;
+    assert_eq!(get(&app, "ada-hidden", "/").await.text(), "hello");
 }
 
 #[tokio::test]

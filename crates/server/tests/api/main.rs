@@ -31,6 +31,7 @@ mod gateway;
 mod imports;
 mod modules;
 mod standard_library;
+mod streams;
 mod visits;
 mod web_sockets;
 
