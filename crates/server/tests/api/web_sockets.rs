@@ -244,8 +244,11 @@ async fn a_web_socket_ends_with_the_time_of_its_run() {
     page(&ada, "echo", Privacy::Public, ECHO).await;
     let mut socket = server.open("ada-echo").await;
     assert!(breaks_off(&mut socket).await);
-    let run = end_with_line(&ada, "closed").await;
-    assert_eq!(status(&run), (RunStatus::Timeout, Some(101)));
+    let run = run_of(&ada).await;
+    assert_eq!(
+        status(&end_of(&ada, &run).await.1),
+        (RunStatus::Timeout, Some(101))
+    );
 }
 
 #[tokio::test]
