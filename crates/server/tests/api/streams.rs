@@ -9,11 +9,12 @@ use futures_util::StreamExt;
 use hamlet_models::{BaseRun, FullRun, Page, Privacy, RunStatus};
 use hamlet_server::config::Settings;
 use serde_json::json;
-use tokio::sync::mpsc;
+use tokio::{io::AsyncWriteExt, net::TcpStream, sync::mpsc};
 
 use crate::{
     gateway::{at, end_of, get, page, visit_with},
     test_app::{Client, TestApp},
+    web_sockets::Listening,
 };
 
 /// Sends an event, and another once it is asked for; never ends by itself.
@@ -153,5 +154,38 @@ async fn any_method_reaches_the_val() {
             (answer.status, answer.header("x-method"), answer.text()),
             (StatusCode::MULTI_STATUS, method.as_str(), answered)
         );
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_holds_no_place_beyond_the_time_of_its_run() {
+    let settings = Settings {
+        wall_seconds: Some(1),
+        ..Settings::default()
+    };
+    let server = Listening::with(settings).await;
+    let ada = server.app.user("ada").await;
+    for (name, first, status) in [
+        ("endless", "", RunStatus::Timeout),
+        ("leaves", "setTimeout(() => Deno.exit(7), 100);", RunStatus::Error),
+    ] {
+        let code = format!(
+            "export default () => {{
+              {first}
+              return new Response(new ReadableStream({{ pull: (stream) => stream.enqueue(new Uint8Array(100_000)) }}));
+            }};"
+        );
+        page(&ada, name, Privacy::Public, &code).await;
+        let mut deaf = TcpStream::connect(server.address).await.expect("a connection");
+        let request = format!("GET / HTTP/1.1\r\nhost: ada-{name}.localhost:8787\r\n\r\n");
+        deaf.write_all(request.as_bytes()).await.expect("sent");
+        let run = loop {
+            let runs: Page<BaseRun> = ada.get("/v1/me/runs").await.json();
+            let newest = runs.data.into_iter().next();
+            if let Some(run) = newest.filter(|run| run.name.as_ref().is_some_and(|it| it.as_str() == name)) {
+                break run;
+            }
+        };
+        assert_eq!(end_of(&ada, &run).await.0, status, "{name}");
     }
 }

@@ -42,9 +42,9 @@ const ECHO: &str = "export default (request: Request) => {
 type Socket = WebSocketStream<TcpStream>;
 
 /// A server that listens.
-struct Listening {
-    app: TestApp,
-    address: SocketAddr,
+pub(crate) struct Listening {
+    pub(crate) app: TestApp,
+    pub(crate) address: SocketAddr,
     end: watch::Sender<bool>,
     over: JoinHandle<()>,
 }
@@ -54,7 +54,7 @@ impl Listening {
         Self::with(Settings::default()).await
     }
 
-    async fn with(settings: Settings) -> Self {
+    pub(crate) async fn with(settings: Settings) -> Self {
         let app = TestApp::running_with(settings).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("its address");
