@@ -42,4 +42,4 @@ pub use lock::{ImportLock, Imports};
 pub use outcome::{End, Outcome};
 pub use request::{Input, ModuleSource, Program, ProgramKey, RunEvents, RunRequest, ValReference};
 pub use runtime::{Fetched, Runtime, Stats};
-pub use sandbox::{CheckUp, Finding, LAUNCH, Layer, check_up, launch};
+pub use sandbox::{CheckUp, Enclosure, Finding, LAUNCH, Layer, allow_cpu, check_up, launch};

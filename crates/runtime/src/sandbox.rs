@@ -11,6 +11,7 @@ mod limits;
 mod rights;
 
 mod checkup;
+mod enclosure;
 mod launch;
 mod probe;
 
@@ -22,6 +23,7 @@ pub(crate) use self::cgroup::{Cgroups, met_its_limit};
 use self::probe::probe;
 pub use self::{
     checkup::{CheckUp, check_up},
+    enclosure::{Enclosure, allow_cpu},
     launch::{LAUNCH, launch},
 };
 use crate::{RuntimeConfig, RuntimeError, monitor::worker_bytes, worker::Launch};

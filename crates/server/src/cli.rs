@@ -11,6 +11,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use hamlet_runtime::{LAUNCH, launch};
 
+use crate::account_databases::{SERVE_ACCOUNT, serve_account};
+
 /// A val host that you run yourself.
 #[derive(Parser)]
 #[command(name = "hamlet", version, propagate_version = true)]
@@ -35,10 +37,13 @@ enum Command {
 
 /// Does what the arguments say.
 pub fn main() -> ExitCode {
-    // Not one of the commands: the server starts itself so to become a worker, which must cost next to nothing.
+    // Not among the commands: the server starts itself so to become a worker, or to serve an account's database, which
+    // must cost next to nothing.
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == LAUNCH) {
-        return launch(arguments);
+    match arguments.next() {
+        Some(first) if first == LAUNCH => return launch(arguments),
+        Some(first) if first == SERVE_ACCOUNT => return serve_account(arguments),
+        _ => {}
     }
     let cli = Cli::parse();
     let done = tokio::runtime::Builder::new_multi_thread()

@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use hamlet_models::Limits;
-use hamlet_store::{Bucket, StoreConfig, StoreRole};
+use hamlet_store::{Bucket, SqlLimits, StoreConfig, StoreRole};
 use serde::Deserialize;
 use url::{Host, Url};
 
@@ -212,7 +212,7 @@ pub struct Config {
     pub mail: MailConfig,
     /// The program that runs vals.
     pub deno: PathBuf,
-    /// The program that locks workers in and becomes them: this one.
+    /// The program that locks workers in and becomes them, and that serves accounts' databases: this one.
     pub launcher: PathBuf,
     /// Whether every layer of what keeps vals in must hold.
     pub require_sandbox: bool,
@@ -220,6 +220,8 @@ pub struct Config {
     pub anonymous_eval: bool,
     /// Bytes that the blobs of an account may take.
     pub blob_bytes: u64,
+    /// The limits that the SQL of accounts meets.
+    pub sql: SqlLimits,
     /// The limits that runs meet.
     pub limits: Limits,
     /// Workers kept ready.
@@ -330,6 +332,7 @@ impl TryFrom<Settings> for Config {
             require_sandbox: settings.require_sandbox.unwrap_or(false),
             anonymous_eval: settings.anonymous_eval.unwrap_or(false),
             blob_bytes: within("blobs_mb", settings.blobs_mb.unwrap_or(1_000), 1, 1_000_000_000)? * 1_000_000,
+            sql: SqlLimits::default(),
             limits,
             blank_workers: within("blank_workers", settings.blank_workers.unwrap_or(2), 0, 1_000)?,
             keep_runs_days: within("keep_runs_days", settings.keep_runs_days.unwrap_or(30), 1, 36_500)?,

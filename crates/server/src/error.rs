@@ -15,7 +15,7 @@ use utoipa::{
     openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder},
 };
 
-use crate::recorder::TooManyRuns;
+use crate::{account_databases::Refusal, recorder::TooManyRuns};
 
 /// What a handler answers.
 pub type ApiResult<T> = Result<T, ApiError>;
@@ -103,6 +103,9 @@ pub enum ApiError {
     /// A val met its time limit.
     #[error("{0}")]
     RunTimedOut(String),
+    /// What ran an account's statements is gone: nobody knows whether they were done.
+    #[error("{0}")]
+    StatementsLost(String),
     /// Every place for runs is taken.
     #[error("every place for runs is taken: try again in {} s", .retry_after.as_secs().max(1))]
     OverCapacity {
@@ -162,7 +165,7 @@ impl ApiError {
             Self::TooLarge { .. } => ProblemCode::TooLarge,
             Self::UnsupportedMediaType(_) => ProblemCode::UnsupportedMediaType,
             Self::TooManyRequests { .. } | Self::TooMuchMail { .. } => ProblemCode::TooManyRequests,
-            Self::MailNotSent(_) => ProblemCode::Unavailable,
+            Self::MailNotSent(_) | Self::StatementsLost(_) => ProblemCode::Unavailable,
             Self::Internal(_) => ProblemCode::Internal,
             Self::RunFailed(_) => ProblemCode::RunFailed,
             Self::RunTimedOut(_) => ProblemCode::RunTimedOut,
@@ -183,12 +186,12 @@ impl ApiError {
     }
 
     /// Whether the SDK must not send the request again by itself: a conflict stays one, and a run has had its
-    /// effects, and a message is kept.
+    /// effects, a message is kept, and statements may have been done.
     fn is_final(&self) -> bool {
         self.code().status() == 409
             || matches!(
                 self,
-                Self::RunFailed(_) | Self::RunTimedOut(_) | Self::MailNotSent(_)
+                Self::RunFailed(_) | Self::RunTimedOut(_) | Self::MailNotSent(_) | Self::StatementsLost(_)
             )
     }
 }
@@ -246,7 +249,18 @@ impl From<SqlError> for ApiError {
     fn from(error: SqlError) -> Self {
         match error {
             SqlError::Refused(_) | SqlError::ReadOnly => Self::invalid("statement", error.to_string()),
+            SqlError::Lost => Self::StatementsLost(error.to_string()),
             SqlError::Unusable(_) => Self::Internal(error.into()),
+        }
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Malformed(sentence) => Self::Malformed(sentence),
+            Refusal::Invalid(details) => Self::Invalid(details),
+            Refusal::Sql(error) => error.into(),
         }
     }
 }

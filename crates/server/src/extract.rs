@@ -174,15 +174,14 @@ impl<S: Send + Sync, T: ApiBody, const MAX_BYTES: usize> OptionalFromRequest<S> 
     }
 }
 
-/// A JSON body, whatever its content type says.
-pub struct ApiAnyJson<T, const MAX_BYTES: usize>(pub T);
+/// A body of at most that many bytes as it came, whatever its content type says.
+pub struct ApiBytes<const MAX_BYTES: usize>(pub Bytes);
 
-impl<S: Send + Sync, T: ApiBody, const MAX_BYTES: usize> FromRequest<S> for ApiAnyJson<T, MAX_BYTES> {
+impl<S: Send + Sync, const MAX_BYTES: usize> FromRequest<S> for ApiBytes<MAX_BYTES> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _state: &S) -> ApiResult<Self> {
-        let body = read_body(request, MAX_BYTES).await?;
-        parse_json(&body).map(Self)
+        read_body(request, MAX_BYTES).await.map(Self)
     }
 }
 
@@ -246,7 +245,8 @@ pub async fn read_body(request: Request, max_bytes: usize) -> ApiResult<Bytes> {
     }
 }
 
-fn parse_json<T: ApiBody>(body: &[u8]) -> ApiResult<T> {
+/// A body that keeps the rules of its type.
+pub(crate) fn parse_json<T: ApiBody>(body: &[u8]) -> ApiResult<T> {
     let mut json = serde_json::Deserializer::from_slice(body);
     let value: T = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();

@@ -14,6 +14,8 @@ pub mod present;
 pub mod sealing;
 pub mod state;
 
+pub mod account_databases;
+
 pub mod failure;
 mod places;
 pub mod recorder;

@@ -20,6 +20,7 @@ use tempfile::TempDir;
 
 use crate::{
     App,
+    account_databases::AccountDatabases,
     auth::RunTokens,
     config::Config,
     error::ApiError,
@@ -89,7 +90,13 @@ impl Server {
         let alone = config.database_url.is_none();
         let scheduler = Scheduler::new(store.clone(), runs.clone(), &config.limits, alone);
         let postman = Postman::new(store.clone(), runs.clone(), &config.limits, alone);
-        let state = AppState::new(config, store, mailer, runs, run_tokens);
+        let databases = AccountDatabases::new(
+            config.launcher.clone(),
+            std::path::absolute(&config.data_dir)?.join("sqlite"),
+            config.sql,
+            config.require_sandbox,
+        );
+        let state = AppState::new(config, store, mailer, runs, run_tokens, databases);
         Ok(Self {
             app: App::new(state.clone()),
             state,
@@ -120,6 +127,7 @@ impl Server {
         self.scheduler.ended().await;
         self.postman.ended().await;
         self.recorder.shutdown().await;
+        self.state.databases.close().await;
         Ok(self.state.store.close().await?)
     }
 }

@@ -2,9 +2,10 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use hamlet_store::{AccountDatabases, Store};
+use hamlet_store::Store;
 
 use crate::{
+    account_databases::AccountDatabases,
     auth::{Passwords, RunTokens, Throttle, VisitPasses},
     config::Config,
     mail::Mailer,
@@ -45,9 +46,10 @@ impl AppState {
         mailer: Mailer,
         runs: RunService,
         run_tokens: RunTokens,
+        databases: AccountDatabases,
     ) -> Self {
         Self(Arc::new(App {
-            databases: AccountDatabases::new(config.data_dir.join("sqlite")),
+            databases,
             config,
             store,
             mailer,

@@ -2,7 +2,7 @@
 //!
 //! A [`Store`] answers records and knows no addresses. A write that was answered is durable. On SQLite, vals and what
 //! belongs to them live in `hamlet.db`, runs in `runs.db`; on PostgreSQL both live in the one database that the
-//! address names. [`AccountDatabases`] are files either way.
+//! address names. An [`AccountDatabase`] is a file either way.
 
 mod error;
 mod store;
@@ -16,7 +16,7 @@ mod users;
 mod vals;
 mod versions;
 
-mod account_databases;
+mod account_database;
 mod blobs;
 mod locks;
 mod mail_queue;
@@ -35,7 +35,7 @@ mod rows;
 mod turns;
 mod writer;
 
-pub use account_databases::{AccountDatabases, SqlError};
+pub use account_database::{AccountDatabase, SqlError, SqlLimits};
 pub use blobs::{BlobContent, BlobUpload};
 pub use error::StoreError;
 pub use locks::LockRecord;

@@ -108,8 +108,17 @@ const X32: Option<(i64, [i64; 6])> = Some((0x4000_0000, [521, 524, 528, 536, 539
 #[cfg(not(target_arch = "x86_64"))]
 const X32: Option<(i64, [i64; 6])> = None;
 
-/// Leaves this process what a worker needs: threads but no processes, and sockets of two families.
-pub(super) fn restrict() -> Result<(), Error> {
+/// What sockets a process may open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sockets {
+    /// Those that a worker needs.
+    UnixAndIpv4,
+    /// None at all.
+    None,
+}
+
+/// Leaves this process threads but no processes, and these sockets.
+pub(super) fn restrict(sockets: Sockets) -> Result<(), Error> {
     // A call without rules is refused whatever its arguments.
     let mut refused: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
     for call in OF_ITSELF {
@@ -126,6 +135,9 @@ pub(super) fn restrict() -> Result<(), Error> {
     // Its flags lie in memory, where a filter can't look; who is told that there is no such call uses the older one.
     apply(Rules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
 
+    if sockets == Sockets::None {
+        return apply(Rules::from([(libc::SYS_socket, Vec::new())]), libc::EAFNOSUPPORT);
+    }
     let families = [libc::AF_UNIX, libc::AF_INET].map(|family| (0, SeccompCmpOp::Ne, flag(family)));
     let raw = (1, SeccompCmpOp::MaskedEq(0xf), flag(libc::SOCK_RAW));
     let socket = vec![rule(&families)?, rule(&[raw])?];

@@ -8,7 +8,7 @@ use landlock::{
 use super::Lock;
 
 /// What of Landlock is asked for; an older kernel gives what it has of it.
-const WANTED: ABI = ABI::V6;
+pub(super) const WANTED: ABI = ABI::V6;
 
 /// Read and nothing else: libraries, how names are resolved, the time zone, and what a process is told of itself.
 const READABLE: [&str; 20] = [

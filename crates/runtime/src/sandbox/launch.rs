@@ -11,7 +11,11 @@ use std::{
 use landlock::RulesetStatus;
 use nix::{sys::prctl, unistd::close};
 
-use super::{Layer, Lock, calls, cgroup, files, limits, probe, rights};
+use super::{
+    Layer, Lock,
+    calls::{self, Sockets},
+    cgroup, files, limits, probe, rights,
+};
 
 /// The first argument of a program that is to be the launcher.
 pub const LAUNCH: &str = "launch-worker";
@@ -45,8 +49,8 @@ pub fn launch(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 /// Closes all but the three standard streams: what the server was started with, as by a shell or a service manager, is
-/// not for vals. What the server itself opens never comes here.
-fn close_inherited() -> io::Result<()> {
+/// not for vals, nor for SQL. What the server itself opens never comes here.
+pub(super) fn close_inherited() -> io::Result<()> {
     let open: Vec<i32> = fs::read_dir("/proc/self/fd")?
         .filter_map(|file| file.ok()?.file_name().to_str()?.parse().ok())
         .collect();
@@ -95,7 +99,7 @@ fn enter(lock: &Lock) -> Missing {
         Ok(_) => {}
         Err(cause) => miss(Layer::Files, format!("Landlock failed: {cause}")),
     }
-    if let Err(cause) = calls::restrict() {
+    if let Err(cause) = calls::restrict(Sockets::UnixAndIpv4) {
         miss(Layer::Programs, format!("seccomp failed: {cause}"));
     }
     missing

@@ -1,24 +1,36 @@
 //! The caller's own SQLite database.
 
-use axum::{Json, extract::State};
-use hamlet_models::{NewSqlBatch, NewSqlExecution, SqlMode, SqlResult};
+use axum::{
+    extract::State,
+    http::header,
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use hamlet_models::{NewSqlBatch, NewSqlExecution, SqlResult};
 use hamlet_store::SqlError;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
+    account_databases::{Ask, CALL_MAX_BYTES, Refusal},
     auth::{CurrentUser, SQLITE_READ, SQLITE_WRITE},
     error::{ApiError, ApiResult},
-    extract::ApiAnyJson,
+    extract::ApiBytes,
     state::AppState,
 };
-
-/// The most bytes of statements and their parameters.
-const SQL_BODY_MAX_BYTES: usize = 32 << 20;
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(execute_sql))
         .routes(routes!(execute_sql_batch))
+}
+
+/// JSON as a database's process wrote it.
+struct Answer(Bytes);
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, "application/json")], self.0).into_response()
+    }
 }
 
 /// Runs one statement in the caller's database.
@@ -29,11 +41,15 @@ pub(super) fn router() -> OpenApiRouter<AppState> {
 async fn execute_sql(
     State(state): State<AppState>,
     user: CurrentUser,
-    ApiAnyJson(new): ApiAnyJson<NewSqlExecution, SQL_BODY_MAX_BYTES>,
-) -> ApiResult<Json<SqlResult>> {
-    let mode = mode_for(&user, SqlMode::Deferred)?;
-    let result = state.databases.execute(user.id(), new.statement, mode).await;
-    Ok(Json(result.map_err(|error| refused(&user, error))?))
+    ApiBytes(body): ApiBytes<CALL_MAX_BYTES>,
+) -> ApiResult<Answer> {
+    user.must_have(SQLITE_READ)?;
+    let ask = if user.scopes.has(SQLITE_WRITE) {
+        Ask::Execute
+    } else {
+        Ask::ExecuteReading
+    };
+    call(&state, &user, ask, body).await
 }
 
 /// Runs statements in one transaction of the caller's database: all of them, or none.
@@ -42,27 +58,24 @@ async fn execute_sql(
 async fn execute_sql_batch(
     State(state): State<AppState>,
     user: CurrentUser,
-    ApiAnyJson(new): ApiAnyJson<NewSqlBatch, SQL_BODY_MAX_BYTES>,
-) -> ApiResult<Json<Vec<SqlResult>>> {
-    let mode = mode_for(&user, new.mode)?;
-    let results = state.databases.batch(user.id(), new.statements, mode).await;
-    Ok(Json(results.map_err(|error| refused(&user, error))?))
-}
-
-/// What the caller may do of what is asked for. Whatever writes can read too, so that reading is always needed.
-fn mode_for(user: &CurrentUser, asked: SqlMode) -> ApiResult<SqlMode> {
+    ApiBytes(body): ApiBytes<CALL_MAX_BYTES>,
+) -> ApiResult<Answer> {
     user.must_have(SQLITE_READ)?;
-    match asked {
-        SqlMode::Write => user.must_have(SQLITE_WRITE).map(|()| asked),
-        SqlMode::Deferred if !user.scopes.has(SQLITE_WRITE) => Ok(SqlMode::Read),
-        SqlMode::Deferred | SqlMode::Read => Ok(asked),
-    }
+    let ask = if user.scopes.has(SQLITE_WRITE) {
+        Ask::Batch
+    } else {
+        Ask::BatchReading
+    };
+    call(&state, &user, ask, body).await
 }
 
-/// Why a statement was refused: to a token that may not write, because of that.
-fn refused(user: &CurrentUser, error: SqlError) -> ApiError {
-    match error {
-        SqlError::ReadOnly if !user.scopes.has(SQLITE_WRITE) => ApiError::MissingScope(SQLITE_WRITE),
-        error => error.into(),
+/// Statements that write are refused to a token that may not, because of that.
+async fn call(state: &AppState, user: &CurrentUser, ask: Ask, body: Bytes) -> ApiResult<Answer> {
+    match state.databases.call(user.id(), ask, body).await {
+        Ok(json) => Ok(Answer(json)),
+        Err(Refusal::Sql(SqlError::ReadOnly)) if !user.scopes.has(SQLITE_WRITE) => {
+            Err(ApiError::MissingScope(SQLITE_WRITE))
+        }
+        Err(refusal) => Err(refusal.into()),
     }
 }

@@ -154,8 +154,13 @@ impl RunningServer {
         self.send(Method::GET, path, token, &Value::Null).await
     }
 
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id().expect("it runs")
+    }
+
     /// Ends it at once, as a power failure would.
-    async fn kill(mut self) {
+    pub(crate) async fn kill(mut self) {
         self.child.kill().await.expect("its end");
     }
 

@@ -39,6 +39,7 @@ mod blob;
 mod email;
 mod incoming_email;
 mod sqlite;
+mod sqlite_limits;
 
 mod instance;
 mod openapi;

@@ -50,8 +50,17 @@ impl TestApp {
 
     /// One with these settings that keeps bytes in a bucket, if there is one, and runs no vals.
     pub(crate) async fn with_bucket(settings: Settings, bucket: Option<Bucket>) -> Self {
+        Self::with(settings, |config| config.bucket = bucket).await
+    }
+
+    /// One with changes to what no setting says, which keeps vals but runs none.
+    pub(crate) async fn with_config(change: impl FnOnce(&mut Config)) -> Self {
+        Self::with(Settings::default(), change).await
+    }
+
+    async fn with(settings: Settings, change: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let (config, store) = Self::open(&folder, settings, bucket).await;
+        let (config, store) = Self::open(&folder, settings, change).await;
         let server = Server::start_without_runtime(config, store.clone())
             .await
             .expect("a server");
@@ -71,22 +80,26 @@ impl TestApp {
             blank_workers: Some(1),
             ..settings
         };
-        let (mut config, store) = Self::open(&folder, settings, None).await;
-        // This program is the tests', which becomes no worker.
-        Arc::make_mut(&mut config).launcher = env!("CARGO_BIN_EXE_hamlet").into();
+        let (config, store) = Self::open(&folder, settings, |_| ()).await;
         let server = Server::start(config, store.clone())
             .await
             .expect("a server that runs vals");
         Self::over(server, store, folder)
     }
 
-    async fn open(folder: &TempDir, settings: Settings, bucket: Option<Bucket>) -> (Arc<Config>, Store) {
+    async fn open(
+        folder: &TempDir,
+        settings: Settings,
+        change: impl FnOnce(&mut Config),
+    ) -> (Arc<Config>, Store) {
         let settings = Settings {
             data_dir: Some(folder.path().join("data")),
             ..settings
         };
         let mut config = Config::try_from(settings).expect("settings");
-        config.bucket = bucket;
+        change(&mut config);
+        // This program is the tests', which becomes no worker.
+        config.launcher = env!("CARGO_BIN_EXE_hamlet").into();
         let store = Store::open(&config.store(StoreRole::Server))
             .await
             .expect("a store");

@@ -16,7 +16,7 @@ mod versions;
 
 mod runs;
 
-mod account_databases;
+mod account_database;
 mod blobs;
 mod locks;
 mod mail;
