@@ -24,7 +24,7 @@ use crate::{Program, ProgramKey, ValReference};
 use readdress::Readdress;
 use rewrite::Rewrite;
 pub(crate) use rewrite::{ValImport, import_mark, module_file};
-pub(crate) use specifier::{Package, RemoteImport, Specifier, read_specifier};
+pub(crate) use specifier::{PUBLIC_ORIGIN, Package, RemoteImport, Specifier, read_specifier};
 
 /// Before an expression, so that it can be an export: a line of its own, which the source map takes away again.
 const EXPRESSION_START: &str = "export default (\n";
@@ -50,6 +50,12 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
+    /// The vals that it names where it imports.
+    pub(crate) fn vals(&self) -> impl Iterator<Item = &ValReference> {
+        let imports = self.imports.iter().map(|import| &import.reference);
+        imports.chain(&self.foreseen)
+    }
+
     /// The place in the val's code that a place in the compiled code came from; all from 1.
     pub(crate) fn original(&self, line: u32, column: u32) -> Option<(u32, u32)> {
         let table = self.map.generate_lookup_table();

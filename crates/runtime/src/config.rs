@@ -35,4 +35,7 @@ pub struct RuntimeConfig {
     /// Origins, as `https://example.com`, whose `/v/{user}/{val}` means a val of this instance, beside
     /// `https://esm.town`.
     pub module_hosts: Vec<String>,
+    /// The origin of another instance, which is asked for vals that are not here; without one, no import of a val leaves
+    /// this instance.
+    pub module_fallback: Option<String>,
 }

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value};
 
-use crate::{ProgramKey, compile::Compiled};
+use crate::{ProgramKey, compile::RemoteImport};
 
 /// What one program's imports from elsewhere were resolved to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct ImportLock {
 #[derive(Clone, Debug)]
 pub struct Imports {
     pub(crate) program: ProgramKey,
-    pub(crate) compiled: Arc<Compiled>,
+    pub(crate) remote: Vec<RemoteImport>,
     /// Whether all of it could be had before, for this program or another.
     pub known: bool,
 }

@@ -1,6 +1,7 @@
 //! The modules of one worker: its program and every val that it imports, as files in its folder.
 
 mod locks;
+mod stacks;
 
 use std::{
     collections::HashMap,
@@ -27,8 +28,6 @@ use crate::{
 
 /// Vals that one worker may load, and names by which it may ask for them.
 const MOST_MODULES: usize = 1000;
-/// What every module's file name has in it.
-const FILE_MARK: &str = "hamlet-module-";
 
 /// Why a program could not be made ready.
 pub(crate) enum LinkError {
@@ -43,6 +42,8 @@ pub(crate) struct Modules {
     compiler: Compiler,
     stock: Arc<Stock>,
     source: Arc<dyn ModuleSource>,
+    /// Another instance, which is asked for what is not here.
+    fallback: Option<String>,
     bootstrap_url: String,
     dir: OnceLock<PathBuf>,
     loaded: RwLock<Vec<Module>>,
@@ -55,21 +56,64 @@ pub(crate) struct Modules {
     imports_vals: AtomicBool,
 }
 
-/// What a worker's import of a val led to.
-pub(crate) type Imported = (ValReference, ProgramKey);
+/// What a worker's import of a val led to; no program where it is another instance's.
+pub(crate) type Imported = (ValReference, Option<ProgramKey>);
+
+/// What the name of a val leads to.
+pub(crate) enum Found {
+    /// A val of this instance.
+    Val(Program),
+    /// The module at this address, which is another instance's.
+    Elsewhere(String),
+}
+
+/// Looks for a val here, and then at the other instance if there is one; `None` if there is none that may be imported.
+pub(crate) async fn look_up(
+    source: &dyn ModuleSource,
+    fallback: Option<&str>,
+    reference: &ValReference,
+) -> Result<Option<Found>, BoxError> {
+    if let Some(program) = source.module(reference).await? {
+        return Ok(Some(Found::Val(program)));
+    }
+    let Some(address) = fallback.and_then(|origin| reference.address_at(origin)) else {
+        return Ok(None);
+    };
+    let elsewhere = source.may_be_elsewhere(reference).await?;
+    Ok(elsewhere.then_some(Found::Elsewhere(address)))
+}
 
 struct Module {
     key: ProgramKey,
     url: String,
     compiled: Arc<Compiled>,
-    /// The files of the vals that it imports, by their marks.
-    files: Vec<usize>,
+    /// What stands for the vals that it imports, by their marks.
+    targets: Vec<Target>,
+}
+
+impl Module {
+    /// What it imports from elsewhere.
+    fn remote(&self) -> Vec<RemoteImport> {
+        let others = self.targets.iter().filter_map(|target| match target {
+            Target::Elsewhere(address) => RemoteImport::read(address, None),
+            Target::File(_) => None,
+        });
+        self.compiled.remote.iter().cloned().chain(others).collect()
+    }
+}
+
+#[derive(Clone)]
+enum Target {
+    /// A module of this worker.
+    File(usize),
+    /// An address of another instance's.
+    Elsewhere(String),
 }
 
 #[derive(Default)]
 struct Adding {
     by_program: HashMap<(ProgramKey, String), usize>,
-    by_reference: HashMap<ValReference, usize>,
+    by_reference: HashMap<ValReference, Target>,
     /// Modules before this one are files already.
     written: usize,
 }
@@ -87,6 +131,7 @@ impl Modules {
             compiler: shared.compiler.clone(),
             stock: shared.stock.clone(),
             source,
+            fallback: shared.config.module_fallback.clone(),
             bootstrap_url: dir_url(shared.nursery.launch.bootstrap_dir()),
             dir: OnceLock::new(),
             loaded: RwLock::default(),
@@ -122,9 +167,9 @@ impl Modules {
             .clone()
     }
 
-    fn note_import(&self, reference: &ValReference, key: &ProgramKey) {
+    fn note_import(&self, reference: &ValReference, key: Option<&ProgramKey>) {
         let mut imported = self.imported.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::make_mut(&mut imported).push((reference.clone(), key.clone()));
+        Arc::make_mut(&mut imported).push((reference.clone(), key.cloned()));
         self.imports_vals.store(true, Ordering::Release);
     }
 
@@ -144,25 +189,40 @@ impl Modules {
             format!("{specifier:?} could not be loaded")
         };
         let mut adding = self.adding.lock().await;
-        let index = match adding.by_reference.get(&reference) {
-            Some(index) => *index,
+        let target = match adding.by_reference.get(&reference) {
+            Some(target) => target.clone(),
             // One val has many names: each costs a look at every request to come.
             None if adding.by_reference.len() >= MOST_MODULES => {
                 return Err(format!("a val may import vals by at most {MOST_MODULES} names"));
             }
             None => {
-                let found = self.source.module(&reference).await.map_err(ours)?;
-                let program = found.ok_or_else(|| missing(&reference, specifier))?;
-                let index =
-                    self.add(&mut adding, &program, Form::Module)
-                        .await
-                        .map_err(|error| match error {
+                let found = self.look_up(&reference).await.map_err(ours)?;
+                let target = match found.ok_or_else(|| missing(&reference, specifier))? {
+                    Found::Val(program) => {
+                        let added = self.add(&mut adding, &program, Form::Module).await;
+                        let index = added.map_err(|error| match error {
                             LinkError::Broken(error) => format!("{}: {}", error.name, error.stack),
                             LinkError::Fault(cause) => ours(cause.into()),
                         })?;
-                self.note_import(&reference, &program.key);
-                adding.by_reference.insert(reference, index);
-                index
+                        self.note_import(&reference, Some(&program.key));
+                        Target::File(index)
+                    }
+                    Found::Elsewhere(address) => {
+                        self.note_import(&reference, None);
+                        Target::Elsewhere(address)
+                    }
+                };
+                adding.by_reference.insert(reference, target.clone());
+                target
+            }
+        };
+        let index = match target {
+            Target::File(index) => index,
+            Target::Elsewhere(address) => {
+                drop(adding);
+                let import = RemoteImport::read(&address, None);
+                self.stock.fetch(import.into_iter().collect()).await;
+                return Ok(address);
             }
         };
         let dir = self
@@ -176,6 +236,10 @@ impl Modules {
         Ok(file_url(dir, index))
     }
 
+    async fn look_up(&self, reference: &ValReference) -> Result<Option<Found>, BoxError> {
+        look_up(&*self.source, self.fallback.as_deref(), reference).await
+    }
+
     /// Adds a program with all that it imports, each once, or nothing.
     async fn add(&self, adding: &mut Adding, program: &Program, form: Form) -> Result<usize, LinkError> {
         let before = self.loaded.read().unwrap_or_else(PoisonError::into_inner).len();
@@ -187,7 +251,9 @@ impl Modules {
                 .unwrap_or_else(PoisonError::into_inner)
                 .truncate(before);
             adding.by_program.retain(|_, index| *index < before);
-            adding.by_reference.retain(|_, index| *index < before);
+            adding
+                .by_reference
+                .retain(|_, target| !matches!(target, Target::File(index) if *index >= before));
             let mut imported = self.imported.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::make_mut(&mut imported).truncate(imported_before);
         }
@@ -202,30 +268,35 @@ impl Modules {
         };
         let mut next = first;
         while let Some((compiled, url)) = self.module(next) {
-            let mut files = Vec::with_capacity(compiled.imports.len());
+            let mut targets = Vec::with_capacity(compiled.imports.len());
             for (import, (line, column)) in compiled.imports.iter().zip(&compiled.positions) {
-                let index = match adding.by_reference.get(&import.reference) {
-                    Some(index) => *index,
+                let reference = &import.reference;
+                let target = match adding.by_reference.get(reference) {
+                    Some(target) => target.clone(),
                     None => {
-                        let found = self.source.module(&import.reference).await;
+                        let found = self.look_up(reference).await;
                         let found = found.map_err(|cause| LinkError::Fault(RuntimeError::Modules(cause)))?;
-                        let Some(imported) = found else {
-                            let why = missing(&import.reference, &import.specifier);
-                            return Err(LinkError::Broken(thrown_at(
-                                "TypeError",
-                                &why,
-                                &url,
-                                *line,
-                                *column,
-                            )));
+                        let target = match found {
+                            None => {
+                                let why = missing(reference, &import.specifier);
+                                let thrown = thrown_at("TypeError", &why, &url, *line, *column);
+                                return Err(LinkError::Broken(thrown));
+                            }
+                            Some(Found::Val(imported)) => {
+                                let (index, _) = self.place(adding, &imported, Form::Module).await?;
+                                self.note_import(reference, Some(&imported.key));
+                                Target::File(index)
+                            }
+                            Some(Found::Elsewhere(address)) => {
+                                self.note_import(reference, None);
+                                Target::Elsewhere(address)
+                            }
                         };
-                        let (index, _) = self.place(adding, &imported, Form::Module).await?;
-                        adding.by_reference.insert(import.reference.clone(), index);
-                        self.note_import(&import.reference, &imported.key);
-                        index
+                        adding.by_reference.insert(reference.clone(), target.clone());
+                        target
                     }
                 };
-                files.push(index);
+                targets.push(target);
             }
             if let Some(module) = self
                 .loaded
@@ -233,7 +304,7 @@ impl Modules {
                 .unwrap_or_else(PoisonError::into_inner)
                 .get_mut(next)
             {
-                module.files = files;
+                module.targets = targets;
             }
             next += 1;
         }
@@ -269,7 +340,7 @@ impl Modules {
             key: program.key.clone(),
             url: program.url.clone(),
             compiled,
-            files: Vec::new(),
+            targets: Vec::new(),
         });
         adding.by_program.insert(key, index);
         Ok((index, true))
@@ -286,19 +357,23 @@ impl Modules {
     fn new_remote(&self, adding: &Adding) -> Vec<RemoteImport> {
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
         let new = loaded.iter().skip(adding.written);
-        new.flat_map(|module| module.compiled.remote.clone()).collect()
+        new.flat_map(Module::remote).collect()
     }
 
     fn write_new(&self, adding: &mut Adding, dir: &Path) -> io::Result<()> {
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
         for (index, module) in loaded.iter().enumerate().skip(adding.written) {
             let path = dir.join(module_file(index));
-            if module.files.is_empty() {
+            if module.targets.is_empty() {
                 fs::write(path, &module.compiled.code)?;
             } else {
-                let imports = module.files.iter().enumerate();
-                let code = imports.fold(module.compiled.code.clone(), |code, (mark, file)| {
-                    code.replace(&import_mark(mark), &module_file(*file))
+                let targets = module.targets.iter().enumerate();
+                let code = targets.fold(module.compiled.code.clone(), |code, (mark, target)| {
+                    let mark = import_mark(mark);
+                    match target {
+                        Target::File(index) => code.replace(&mark, &module_file(*index)),
+                        Target::Elsewhere(address) => code.replace(&mark, address),
+                    }
                 });
                 fs::write(path, code)?;
             }
@@ -306,93 +381,6 @@ impl Modules {
         adding.written = loaded.len();
         Ok(())
     }
-
-    /// The text with the public addresses of vals in place of this worker's files, and without the frames of the
-    /// worker's own modules.
-    pub(crate) fn clean(&self, text: String) -> String {
-        let ours = text.contains(&self.bootstrap_url);
-        if !ours && !text.contains(FILE_MARK) {
-            return text;
-        }
-        let mut kept = Vec::new();
-        for line in text.split('\n') {
-            if ours && line.trim_start().starts_with("at ") && line.contains(&self.bootstrap_url) {
-                continue;
-            }
-            kept.push(self.clean_line(line));
-        }
-        kept.join("\n")
-    }
-
-    /// An error as its val's author may see it: with [`Modules::clean`], and without the engine's frames that only
-    /// called the val.
-    pub(crate) fn clean_error(&self, error: RunError) -> RunError {
-        let mut stack = self.clean(error.stack);
-        while let Some((above, last)) = stack.rsplit_once('\n')
-            && last.trim_start().starts_with("at ")
-            && last.contains("ext:")
-        {
-            stack.truncate(above.len());
-        }
-        RunError {
-            name: error.name,
-            message: self.clean(error.message),
-            stack,
-        }
-    }
-
-    fn clean_line(&self, line: &str) -> String {
-        let dir_url = self.dir.get().map(|dir| dir_url(dir)).unwrap_or_default();
-        let mut clean = String::with_capacity(line.len());
-        let mut rest = line;
-        while let Some(at) = rest.find(FILE_MARK) {
-            let (before, from) = rest.split_at(at);
-            let Some((index, after)) = read_file_name(from) else {
-                clean.push_str(&rest[..at + FILE_MARK.len()]);
-                rest = &rest[at + FILE_MARK.len()..];
-                continue;
-            };
-            let Some((compiled, url)) = self.module(index) else {
-                clean.push_str(&rest[..rest.len() - after.len()]);
-                rest = after;
-                continue;
-            };
-            let before = before
-                .strip_suffix(&dir_url)
-                .filter(|_| !dir_url.is_empty())
-                .unwrap_or(before);
-            clean.push_str(before.strip_suffix("./").unwrap_or(before));
-            clean.push_str(&url);
-            rest = after;
-            if let Some((line, column, after)) = read_position(after) {
-                let (line, column) = compiled.original(line, column).unwrap_or((line, column));
-                clean.push_str(&format!(":{line}:{column}"));
-                rest = after;
-            }
-        }
-        clean.push_str(rest);
-        clean
-    }
-}
-
-/// The index in `hamlet-module-00012.mjs`, and what comes after the name.
-fn read_file_name(text: &str) -> Option<(usize, &str)> {
-    let digits = text.get(FILE_MARK.len()..FILE_MARK.len() + 5)?;
-    let after = text.get(FILE_MARK.len() + 5..)?.strip_prefix(".mjs")?;
-    Some((digits.parse().ok()?, after))
-}
-
-/// The numbers in `:12:3`, and what comes after them.
-fn read_position(text: &str) -> Option<(u32, u32, &str)> {
-    let number = |text: &str| -> Option<(u32, usize)> {
-        let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-        Some((text[..end].parse().ok()?, end))
-    };
-    let text = text.strip_prefix(':')?;
-    let (line, end) = number(text)?;
-    let text = text[end..].strip_prefix(':')?;
-    let (column, end) = number(text)?;
-    Some((line, column, &text[end..]))
 }
 
 fn missing(reference: &ValReference, specifier: &str) -> String {
@@ -408,22 +396,4 @@ fn dir_url(dir: &Path) -> String {
     Url::from_directory_path(dir)
         .map(String::from)
         .unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_and_positions_are_read_exactly() {
-        assert_eq!(
-            read_file_name("hamlet-module-00012.mjs:3:4)"),
-            Some((12, ":3:4)"))
-        );
-        assert_eq!(read_file_name("hamlet-module-x0012.mjs"), None);
-        assert_eq!(read_file_name("hamlet-module-0001"), None);
-        assert_eq!(read_position(":3:14)"), Some((3, 14, ")")));
-        assert_eq!(read_position(":3"), None);
-        assert_eq!(read_position(" and"), None);
-    }
 }

@@ -83,6 +83,15 @@ pub struct ValReference {
     pub version: Option<VersionNumber>,
 }
 
+impl ValReference {
+    /// Its address at the instance of this origin; `None` if its names could not be a val's.
+    pub(crate) fn address_at(&self, origin: &str) -> Option<String> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+        let is_name = |text: &str| !text.is_empty() && text.bytes().all(plain);
+        (is_name(&self.username) && is_name(&self.name)).then(|| format!("{origin}/v/{self}"))
+    }
+}
+
 impl fmt::Display for ValReference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.username, self.name)?;
@@ -95,6 +104,12 @@ pub trait ModuleSource: Send + Sync {
     /// The val that `reference` names; `None` if there is none that the one who asks may read. An error is our own
     /// fault and fails the run as such.
     fn module<'a>(&'a self, reference: &'a ValReference) -> BoxFuture<'a, Result<Option<Program>, BoxError>>;
+
+    /// Whether another instance may be asked for a val that [`ModuleSource::module`] does not give: not if it may be a
+    /// val that is only hidden from the one who asks.
+    fn may_be_elsewhere<'a>(&'a self, _reference: &'a ValReference) -> BoxFuture<'a, Result<bool, BoxError>> {
+        async { Ok(false) }.boxed()
+    }
 
     /// What the imports of a program from elsewhere were locked to; `None` if they never were.
     fn lock<'a>(&'a self, _program: &'a ProgramKey) -> BoxFuture<'a, Result<Option<ImportLock>, BoxError>> {

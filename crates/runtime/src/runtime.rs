@@ -8,8 +8,10 @@ use uuid::Uuid;
 use crate::{
     ApiChannel, Body, Finding, Imports, Input, ModuleSource, Outcome, Place, Program, RunRequest,
     RuntimeConfig, RuntimeError,
-    compile::Form,
-    evaluate, http_val, monitor, sandbox, setup,
+    compile::{Form, RemoteImport},
+    evaluate, http_val,
+    modules::{Found, look_up},
+    monitor, sandbox, setup,
     shared::Shared,
     stock::Missing,
     system,
@@ -153,13 +155,30 @@ impl Runtime {
     }
 
     /// What a program imports from elsewhere; nothing if it imports nothing from there, or is no code.
-    pub async fn imports(&self, program: &Program) -> Option<Imports> {
-        let compiled = self.shared.compiler.compile(program, Form::Module).await.ok()?;
-        (!compiled.remote.is_empty()).then(|| Imports {
+    pub async fn imports(
+        &self,
+        program: &Program,
+        source: &dyn ModuleSource,
+    ) -> Result<Option<Imports>, RuntimeError> {
+        let Ok(compiled) = self.shared.compiler.compile(program, Form::Module).await else {
+            return Ok(None);
+        };
+        let mut remote = compiled.remote.clone();
+        let fallback = self.shared.config.module_fallback.as_deref();
+        for reference in compiled.vals() {
+            let found = look_up(source, fallback, reference).await;
+            match found.map_err(RuntimeError::Modules)? {
+                Some(Found::Elsewhere(address)) => remote.extend(RemoteImport::read(&address, None)),
+                Some(Found::Val(_)) | None => {}
+            }
+        }
+        remote.sort();
+        remote.dedup();
+        Ok((!remote.is_empty()).then(|| Imports {
             program: program.key.clone(),
-            known: self.shared.stock.knows(&compiled.remote),
-            compiled,
-        })
+            known: self.shared.stock.knows(&remote),
+            remote,
+        }))
     }
 
     /// Locks what a program imports from elsewhere to what there is now, if it isn't locked yet, and fetches it; nothing
@@ -169,11 +188,9 @@ impl Runtime {
         imports: &Imports,
         source: &dyn ModuleSource,
     ) -> Result<Vec<String>, RuntimeError> {
-        let Imports {
-            program, compiled, ..
-        } = imports;
+        let Imports { program, remote, .. } = imports;
         let stock = &self.shared.stock;
-        let locked = stock.locked_at_leisure(source, program, &compiled.remote).await;
+        let locked = stock.locked_at_leisure(source, program, remote).await;
         let locked = locked.map_err(RuntimeError::Modules)?;
         let sentence = |missing: &Missing| {
             let Missing { specifier, why, .. } = missing;

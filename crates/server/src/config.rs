@@ -52,6 +52,10 @@ settings! {
     /// Public address of this instance, for links [default: the address that a request came to]
     #[arg(value_name = "URL")]
     base_url: String, "HAMLET_BASE_URL";
+    /// Instance that is asked for vals of users who have no account here, like https://esm.town; what its modules import of it
+    /// comes from there too [default: none, and no import of a val leaves this instance]
+    #[arg(value_name = "URL")]
+    module_fallback: String, "HAMLET_MODULE_FALLBACK";
     /// Host under which HTTP vals answer, with its port; of another registered domain than the public address
     /// [default: localhost and the listening port]
     #[arg(value_name = "HOST")]
@@ -206,6 +210,8 @@ pub struct Config {
     pub bucket: Option<Bucket>,
     /// The public address without a slash at its end; `None`: the one that a request came to.
     pub base_url: Option<String>,
+    /// The instance, without a slash at its end, that is asked for vals of users who have no account here.
+    pub module_fallback: Option<String>,
     /// The host under which HTTP vals answer, with its port, in lower case.
     pub vals_domain: String,
     /// Mail, in and out.
@@ -308,6 +314,11 @@ impl TryFrom<Settings> for Config {
             database_url: settings.database_url,
             bucket: settings.blobs_url.as_deref().map(bucket).transpose()?,
             base_url,
+            module_fallback: settings
+                .module_fallback
+                .as_deref()
+                .map(module_fallback)
+                .transpose()?,
             vals_domain_chosen,
             vals_domain,
             mail: MailConfig {
@@ -414,22 +425,31 @@ fn within<N: PartialOrd + std::fmt::Display>(
 }
 
 fn base_url(text: &str) -> Result<String, ConfigError> {
-    let invalid = || ConfigError::Invalid {
+    origin(text, &["http", "https"]).ok_or_else(|| ConfigError::Invalid {
         name: "base_url",
         problem: format!("is {text}, but has to be an address like https://vals.example.com, without a path"),
-    };
-    let url = Url::parse(text).map_err(|_| invalid())?;
-    let plain = matches!(url.scheme(), "http" | "https")
+    })
+}
+
+/// Code comes from there: nobody on the way may change it.
+fn module_fallback(text: &str) -> Result<String, ConfigError> {
+    origin(text, &["https"]).ok_or_else(|| ConfigError::Invalid {
+        name: "module_fallback",
+        problem: format!("is {text}, but has to be an address like https://esm.town, without a path"),
+    })
+}
+
+/// The address without a slash at its end, if it is one of these schemes and a host alone.
+fn origin(text: &str, schemes: &[&str]) -> Option<String> {
+    let url = Url::parse(text).ok()?;
+    let plain = schemes.contains(&url.scheme())
         && url.has_host()
         && url.path() == "/"
         && url.query().is_none()
         && url.fragment().is_none()
         && url.username().is_empty()
         && url.password().is_none();
-    if !plain {
-        return Err(invalid());
-    }
-    Ok(url.as_str().trim_end_matches('/').to_owned())
+    plain.then(|| url.as_str().trim_end_matches('/').to_owned())
 }
 
 fn bucket(text: &str) -> Result<Bucket, ConfigError> {
@@ -626,6 +646,18 @@ mod tests {
         ] {
             assert!(both(base, vals).is_ok(), "{base} and {vals} must do");
         }
+    }
+
+    #[test]
+    fn other_modules_come_by_https_alone() {
+        let fallback = |text: &str| config(&format!("module_fallback = {text:?}"));
+        let kept = fallback("https://ESM.town/").expect("settings").module_fallback;
+        assert_eq!(kept.as_deref(), Some("https://esm.town"));
+        for bad in ["http://esm.town", "esm.town", "https://esm.town/v", ""] {
+            let refused = fallback(bad).expect_err(bad).to_string();
+            assert!(refused.contains("module_fallback"), "{refused}");
+        }
+        assert_eq!(config("").expect("settings").module_fallback, None);
     }
 
     #[test]

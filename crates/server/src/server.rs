@@ -146,6 +146,7 @@ pub(crate) fn runtime_config(config: &Config, work_dir: PathBuf, cache_dir: Path
         blank_workers: config.blank_workers,
         warm_workers: None,
         module_hosts: module_hosts(config),
+        module_fallback: config.module_fallback.clone(),
     }
 }
 

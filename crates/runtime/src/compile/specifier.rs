@@ -6,7 +6,7 @@ use url::Url;
 use crate::ValReference;
 
 /// The address under which vals of every instance are known.
-const PUBLIC_ORIGIN: &str = "https://esm.town";
+pub(crate) const PUBLIC_ORIGIN: &str = "https://esm.town";
 /// Where the packages of `jsr:` are.
 const JSR: &str = "https://jsr.io";
 

@@ -302,7 +302,7 @@ impl WarmWorker {
                 .module(reference)
                 .await
                 .map_err(RuntimeError::Modules)?;
-            if found.is_none_or(|program| program.key != *key) {
+            if found.map(|program| program.key) != *key {
                 return Ok(false);
             }
         }

@@ -10,15 +10,22 @@ use std::{
 use hamlet_models::LEADING_VARIABLES;
 use tokio::process::Command;
 
-use crate::{LAUNCH, RuntimeConfig, sandbox::Lock};
+use crate::{LAUNCH, RuntimeConfig, compile::PUBLIC_ORIGIN, sandbox::Lock};
 
 /// Addresses that no val reaches: this machine, private networks, link-local ones with the cloud's metadata, and
 /// multicast. Deno checks them against the address that a name resolved to.
 const PRIVATE_ADDRESSES: &str = "127.0.0.0/8,0.0.0.0/8,10.0.0.0/8,100.64.0.0/10,169.254.0.0/16,172.16.0.0/12,\
                                  192.0.0.0/24,192.168.0.0/16,198.18.0.0/15,224.0.0.0/3,[::1],[::]";
 
-/// The origin under which vals are known everywhere: a remote module's import of it must not leave the instance.
-const PUBLIC_HOST: &str = "esm.town";
+/// What no import is fetched from. A remote module's import of the host under which vals are known everywhere must not
+/// leave the instance either, unless that is where it asks for what it has not.
+fn denied_imports(fallback: Option<&str>) -> String {
+    let host = PUBLIC_ORIGIN.trim_start_matches("https://");
+    match fallback {
+        Some(PUBLIC_ORIGIN) => PRIVATE_ADDRESSES.to_owned(),
+        Some(_) | None => format!("{PRIVATE_ADDRESSES},{host}"),
+    }
+}
 
 /// Variables of the host that tell Deno where packages are and whom to trust.
 const PASSED_ON: [&str; 5] = [
@@ -76,6 +83,7 @@ pub(crate) struct Launch {
     cache_dir: PathBuf,
     bootstrap: PathBuf,
     heap_mb: u64,
+    denied_imports: String,
     /// What Deno is told by the host's own environment.
     environment: Vec<(&'static str, OsString)>,
     /// Whether a worker that can't put on the whole lock must not start.
@@ -91,6 +99,7 @@ impl Launch {
             cache_dir: config.cache_dir.clone(),
             bootstrap,
             heap_mb: config.limits.memory_mb,
+            denied_imports: denied_imports(config.module_fallback.as_deref()),
             environment: environment(&PASSED_ON),
             strict: false,
         }
@@ -166,7 +175,7 @@ impl Launch {
         if matches!(purpose, Purpose::Val { .. } | Purpose::Fetch(_)) {
             command
                 .arg("--allow-import")
-                .arg(format!("--deny-import={PRIVATE_ADDRESSES},{PUBLIC_HOST}"));
+                .arg(format!("--deny-import={}", self.denied_imports));
         }
         match purpose {
             Purpose::Val { .. } => command

@@ -28,10 +28,15 @@ impl RunService {
         let (Some(runtime), Ok(turn)) = (self.inner.runtime.clone(), TURNS.try_acquire()) else {
             return Vec::new();
         };
-        let Some(imports) = runtime.imports(&self.inner.program(val)).await else {
-            return Vec::new();
-        };
         let source = AuthorModules::new(self.inner.store.clone(), self.inner.links.clone(), val.owner.id);
+        let imports = match runtime.imports(&self.inner.program(val), &source).await {
+            Ok(Some(imports)) => imports,
+            Ok(None) => return Vec::new(),
+            Err(cause) => {
+                tracing::error!(%cause, "what a version imports could not be looked for");
+                return Vec::new();
+            }
+        };
         let known = imports.known;
         let locking = tokio::spawn(async move {
             let _turn = turn;

@@ -46,6 +46,22 @@ impl ModuleSource for AuthorModules {
             .boxed()
     }
 
+    /// Nobody else is asked for a user's vals where that user has an account: whether one of them is hidden or not there
+    /// would show, and who has the name elsewhere may be someone else. The standard library is the instance's own.
+    fn may_be_elsewhere<'a>(&'a self, reference: &'a ValReference) -> BoxFuture<'a, Result<bool, BoxError>> {
+        let asked = async move {
+            if reference.username.eq_ignore_ascii_case(standard_library::OWNER) {
+                return Ok(false);
+            }
+            match self.store.find_user(&reference.username).await {
+                Ok(_) => Ok(false),
+                Err(StoreError::NotFound(_)) => Ok(true),
+                Err(error) => Err(error.into()),
+            }
+        };
+        asked.boxed()
+    }
+
     fn lock<'a>(&'a self, program: &'a ProgramKey) -> BoxFuture<'a, Result<Option<ImportLock>, BoxError>> {
         let ProgramKey::Version(id, version) = program else {
             return async { Ok(None) }.boxed();

@@ -27,6 +27,7 @@ mod schedules;
 
 mod cors;
 mod failed_visits;
+mod fallback;
 mod gateway;
 mod imports;
 mod modules;
