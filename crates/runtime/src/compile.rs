@@ -20,7 +20,7 @@ use oxc_span::{GetSpan, SourceType};
 use oxc_transformer::{JsxRuntime, TransformOptions, Transformer};
 use tokio::sync::Semaphore;
 
-use crate::{Program, ProgramKey, ValReference};
+use crate::{Program, ProgramKey};
 use readdress::Readdress;
 use rewrite::Rewrite;
 pub(crate) use rewrite::{ValImport, import_mark, module_file};
@@ -43,7 +43,7 @@ pub(crate) struct Compiled {
     /// Where each import stands: line and column from 1.
     pub(crate) positions: Vec<(usize, usize)>,
     /// The vals that it names where it imports at run time.
-    pub(crate) foreseen: Vec<ValReference>,
+    pub(crate) foreseen: Vec<ValImport>,
     /// What it imports from elsewhere, each once and in order.
     pub(crate) remote: Vec<RemoteImport>,
     map: SourceMap<'static>,
@@ -51,9 +51,8 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// The vals that it names where it imports.
-    pub(crate) fn vals(&self) -> impl Iterator<Item = &ValReference> {
-        let imports = self.imports.iter().map(|import| &import.reference);
-        imports.chain(&self.foreseen)
+    pub(crate) fn vals(&self) -> impl Iterator<Item = &ValImport> {
+        self.imports.iter().chain(&self.foreseen)
     }
 
     /// The place in the val's code that a place in the compiled code came from; all from 1.

@@ -16,13 +16,23 @@ pub struct ImportLock {
     pub complete: bool,
 }
 
-/// What a program imports from elsewhere, as its code says.
+/// What a program imports, as its code says.
 #[derive(Clone, Debug)]
 pub struct Imports {
     pub(crate) program: ProgramKey,
+    /// What comes from elsewhere.
     pub(crate) remote: Vec<RemoteImport>,
-    /// Whether all of it could be had before, for this program or another.
+    /// Whether all of that could be had before, for this program or another.
     pub known: bool,
+    /// A sentence for each val that it names and that is not there, or not for the one who asks.
+    pub missing: Vec<String>,
+}
+
+impl Imports {
+    /// Whether any of it comes from elsewhere, and is to be locked.
+    pub fn is_remote(&self) -> bool {
+        !self.remote.is_empty()
+    }
 }
 
 /// The parts of a lock: what a range or a tag came to, the packages, and modules by their addresses.

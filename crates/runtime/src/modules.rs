@@ -384,7 +384,12 @@ impl Modules {
 }
 
 fn missing(reference: &ValReference, specifier: &str) -> String {
-    format!("there is no val {reference} that this val may import, as {specifier:?} asks for")
+    format!("{}, as {specifier:?} asks for", no_such_val(reference))
+}
+
+/// Says the same of a val that is not there and of one that the importer may not read.
+pub(crate) fn no_such_val(reference: &ValReference) -> String {
+    format!("there is no val {reference} that this val may import")
 }
 
 fn file_url(dir: &Path, index: usize) -> String {

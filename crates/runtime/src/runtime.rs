@@ -8,9 +8,9 @@ use uuid::Uuid;
 use crate::{
     ApiChannel, Body, Finding, Imports, Input, ModuleSource, Outcome, Place, Program, RunRequest,
     RuntimeConfig, RuntimeError,
-    compile::{Form, RemoteImport},
+    compile::{Form, RemoteImport, ValImport},
     evaluate, http_val,
-    modules::{Found, look_up},
+    modules::{Found, look_up, no_such_val},
     monitor, sandbox, setup,
     shared::Shared,
     stock::Missing,
@@ -154,7 +154,7 @@ impl Runtime {
         http_val::fetch(&self.shared, request, http).await
     }
 
-    /// What a program imports from elsewhere; nothing if it imports nothing from there, or is no code.
+    /// What a program imports; nothing if it is no code.
     pub async fn imports(
         &self,
         program: &Program,
@@ -163,21 +163,27 @@ impl Runtime {
         let Ok(compiled) = self.shared.compiler.compile(program, Form::Module).await else {
             return Ok(None);
         };
-        let mut remote = compiled.remote.clone();
+        let (mut remote, mut missing) = (compiled.remote.clone(), Vec::new());
         let fallback = self.shared.config.module_fallback.as_deref();
-        for reference in compiled.vals() {
+        for ValImport {
+            reference, specifier, ..
+        } in compiled.vals()
+        {
             let found = look_up(source, fallback, reference).await;
             match found.map_err(RuntimeError::Modules)? {
+                Some(Found::Val(_)) => {}
                 Some(Found::Elsewhere(address)) => remote.extend(RemoteImport::read(&address, None)),
-                Some(Found::Val(_)) | None => {}
+                None => missing.push(not_had(specifier, &no_such_val(reference))),
             }
         }
         remote.sort();
         remote.dedup();
-        Ok((!remote.is_empty()).then(|| Imports {
+        missing.dedup();
+        Ok(Some(Imports {
             program: program.key.clone(),
             known: self.shared.stock.knows(&remote),
             remote,
+            missing,
         }))
     }
 
@@ -192,10 +198,7 @@ impl Runtime {
         let stock = &self.shared.stock;
         let locked = stock.locked_at_leisure(source, program, remote).await;
         let locked = locked.map_err(RuntimeError::Modules)?;
-        let sentence = |missing: &Missing| {
-            let Missing { specifier, why, .. } = missing;
-            format!("{specifier:?} could not be had, and is tried again when the val runs: {why}")
-        };
+        let sentence = |missing: &Missing| not_had(&missing.specifier, &missing.why);
         Ok(locked.missing.iter().map(sentence).collect())
     }
 
@@ -248,4 +251,9 @@ impl Runtime {
         }
         stats
     }
+}
+
+/// What a save warns of.
+fn not_had(specifier: &str, why: &str) -> String {
+    format!("{specifier:?} could not be had, and is tried again when the val runs: {why}")
 }

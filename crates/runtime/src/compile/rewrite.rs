@@ -18,7 +18,7 @@ use crate::ValReference;
 /// The name under which the worker offers imports at run time.
 const IMPORT_FUNCTION: &str = "__hamletImport";
 
-/// A static import of a val.
+/// An import of a val.
 #[derive(Clone, Debug)]
 pub(crate) struct ValImport {
     /// The val.
@@ -49,7 +49,7 @@ pub(crate) struct Rewrite<'a, 'c> {
     /// The vals that it imports, in order.
     pub(crate) imports: Vec<ValImport>,
     /// The vals that it names where it imports at run time.
-    pub(crate) foreseen: Vec<ValReference>,
+    pub(crate) foreseen: Vec<ValImport>,
     /// What it imports that is not of this instance.
     pub(crate) remote: Vec<RemoteImport>,
     /// The first import that no val may have: where, and why.
@@ -108,7 +108,11 @@ impl<'a, 'c> Rewrite<'a, 'c> {
         let direct = match read_specifier(text, self.url, self.hosts) {
             Specifier::Direct(direct) => direct == text,
             Specifier::Val(reference) => {
-                self.foreseen.push(reference);
+                self.foreseen.push(ValImport {
+                    reference,
+                    specifier: text.to_owned(),
+                    offset: literal.span.start,
+                });
                 false
             }
             Specifier::Refused(_) => false,

@@ -81,7 +81,11 @@ fn only_imports_that_may_be_vals_are_left_to_run_time() {
     )
     .expect("code that compiles");
     assert_eq!(made.code.matches("__hamletImport(").count(), 2, "{}", made.code);
-    let foreseen: Vec<_> = made.foreseen.iter().map(ToString::to_string).collect();
+    let foreseen: Vec<_> = made
+        .foreseen
+        .iter()
+        .map(|import| import.reference.to_string())
+        .collect();
     assert_eq!(foreseen, ["a/b"]);
     assert!(made.code.contains("import(\"npm:y\")"));
     assert!(made.code.contains(&format!("const x = \"{URL}\"")));

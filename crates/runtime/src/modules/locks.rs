@@ -10,7 +10,7 @@ use futures_util::future::try_join_all;
 use super::{Found, LinkError, MOST_MODULES, Modules};
 use crate::{
     Program, ProgramKey, RuntimeError, ValReference,
-    compile::{Compiled, Form, RemoteImport, thrown_at},
+    compile::{Compiled, Form, RemoteImport, ValImport, thrown_at},
     lock::{has_packages, merged},
     pool::Pool,
     worker::{Duty, Worker},
@@ -78,16 +78,16 @@ impl Modules {
     async fn foresee(&self, modules: &mut Vec<Importing>) {
         let mut seen: HashMap<ValReference, Option<RemoteImport>> = modules
             .iter()
-            .flat_map(|module| static_imports(&module.compiled))
+            .flat_map(|module| references(&module.compiled.imports))
             .map(|reference| (reference, None))
             .collect();
         let first = modules.len();
         let mut next = 0;
         while let Some(module) = modules.get(next) {
-            let mut named = module.compiled.foreseen.clone();
-            if next >= first {
-                named.extend(static_imports(&module.compiled));
-            }
+            let named = match next < first {
+                true => references(&module.compiled.foreseen).collect::<Vec<_>>(),
+                false => references(module.compiled.vals()).collect(),
+            };
             let mut elsewhere = Vec::new();
             for reference in named {
                 if let Some(import) = seen.get(&reference) {
@@ -126,6 +126,6 @@ impl Modules {
     }
 }
 
-fn static_imports(compiled: &Compiled) -> impl Iterator<Item = ValReference> {
-    compiled.imports.iter().map(|import| import.reference.clone())
+fn references<'a>(imports: impl IntoIterator<Item = &'a ValImport>) -> impl Iterator<Item = ValReference> {
+    imports.into_iter().map(|import| import.reference.clone())
 }

@@ -1,9 +1,10 @@
-//! What versions import from elsewhere: locked when they are saved.
+//! What versions import: looked for when they are saved, and locked where it comes from elsewhere.
 
 use std::{sync::Arc, time::Duration};
 
+use hamlet_runtime::{Imports, Runtime};
 use hamlet_store::ValRecord;
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, task::JoinHandle};
 
 use super::{AuthorModules, RunService};
 
@@ -14,22 +15,22 @@ const WAITING: usize = 64;
 
 static TURNS: Semaphore = Semaphore::const_new(WAITING);
 
+/// What an import of anything but a bare word begins with.
+const BEGINNINGS: [&str; 6] = ["npm:", "jsr:", "http:", "https:", "./", "/v/"];
+
 impl RunService {
-    /// Has what a saved version imports from elsewhere locked, and answers what its author should know of that: nothing
-    /// where all of it could be had before, which nobody waits for. What takes longer goes on.
+    /// Looks for what a saved version imports, and has what comes from elsewhere locked; answers what its author should
+    /// know of that. Nobody waits for what could be had before.
     pub async fn lock_imports(&self, val: &Arc<ValRecord>) -> Vec<String> {
-        // Most versions import nothing from elsewhere, and need not be compiled to know.
-        if !["npm:", "jsr:", "http:", "https:"]
-            .iter()
-            .any(|scheme| val.code.contains(scheme))
-        {
+        // Most versions import nothing, and need not be compiled to know.
+        if !BEGINNINGS.iter().any(|beginning| val.code.contains(beginning)) {
             return Vec::new();
         }
         let (Some(runtime), Ok(turn)) = (self.inner.runtime.clone(), TURNS.try_acquire()) else {
             return Vec::new();
         };
         let source = AuthorModules::new(self.inner.store.clone(), self.inner.links.clone(), val.owner.id);
-        let imports = match runtime.imports(&self.inner.program(val), &source).await {
+        let mut imports = match runtime.imports(&self.inner.program(val), &source).await {
             Ok(Some(imports)) => imports,
             Ok(None) => return Vec::new(),
             Err(cause) => {
@@ -37,26 +38,40 @@ impl RunService {
                 return Vec::new();
             }
         };
-        let known = imports.known;
-        let locking = tokio::spawn(async move {
-            let _turn = turn;
-            let locked = runtime.lock(&imports, &source).await;
-            if let Err(cause) = &locked {
-                tracing::error!(%cause, "a version's imports could not be locked");
+        let mut warnings = std::mem::take(&mut imports.missing);
+        if imports.is_remote() {
+            let known = imports.known;
+            // What takes longer than anyone waits goes on.
+            let locking = tokio::spawn(async move {
+                let _turn = turn;
+                lock(runtime, imports, source).await
+            });
+            if !known {
+                warnings.extend(patiently(locking).await);
             }
-            locked
-        });
-        if known {
-            return Vec::new();
         }
-        match tokio::time::timeout(PATIENCE, locking).await {
-            Ok(Ok(Ok(warnings))) => warnings,
-            // A fault of ours is in the log, and the first run tries again.
-            Ok(Ok(Err(_)) | Err(_)) => Vec::new(),
-            Err(_) => vec![format!(
-                "what this imports from elsewhere is not there yet after {} s: it is still being fetched",
-                PATIENCE.as_secs()
-            )],
+        warnings
+    }
+}
+
+async fn patiently(locking: JoinHandle<Vec<String>>) -> Vec<String> {
+    match tokio::time::timeout(PATIENCE, locking).await {
+        Ok(warnings) => warnings.unwrap_or_default(),
+        Err(_) => vec![format!(
+            "what this imports from elsewhere is not there yet after {} s: it is still being fetched",
+            PATIENCE.as_secs()
+        )],
+    }
+}
+
+/// Locks what comes from elsewhere; gives a sentence for each import that could not be had.
+async fn lock(runtime: Runtime, imports: Imports, source: AuthorModules) -> Vec<String> {
+    match runtime.lock(&imports, &source).await {
+        Ok(warnings) => warnings,
+        // A fault of ours; the first run tries again.
+        Err(cause) => {
+            tracing::error!(%cause, "a version's imports could not be locked");
+            Vec::new()
         }
     }
 }

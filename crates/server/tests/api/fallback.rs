@@ -122,7 +122,7 @@ async fn a_save_warns_of_what_the_other_instance_has_not() {
     // No such host is anywhere.
     let app = instance(Some("https://vals.invalid")).await;
     let ada = app.user("ada").await;
-    let code = "import { said } from '../steve/tool'; export default () => said; // https:";
+    let code = "import { said } from '../steve/tool'; export default () => said;";
     let val = ada
         .write_val("warned", ValKind::Script, Privacy::Public, code)
         .await;

@@ -113,3 +113,49 @@ async fn a_private_val_is_not_imported_through_a_public_one() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_save_warns_of_vals_that_are_not_there_for_its_author() {
+    let app = TestApp::running().await;
+    let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+    ada.write_val("own", ValKind::Script, Privacy::Private, "export default 1;")
+        .await;
+    bob.write_val("secret", ValKind::Script, Privacy::Private, "export default 1;")
+        .await;
+    let code = "import own, { type Kind } from './own'; import blob from 'https://esm.town/v/std/blob';
+        import a from './nolib'; import b from 'https://esm.town/v/bob/secret'; export * from '../bob/nothing';
+        import c from './own?v=7'; import type { T } from './types';
+        export default () => [own, blob, a, b, c, import('./later'), import('./own'), import('./' + 'computed')];";
+    let val = ada
+        .write_val("main", ValKind::Script, Privacy::Public, code)
+        .await;
+    assert_eq!(val.val.code.as_deref(), Some(code), "it is saved");
+    let warning = |specifier: &str, name: &str| {
+        format!(
+            "\"{specifier}\" could not be had, and is tried again when the val runs: there is no val {name} that this \
+             val may import"
+        )
+    };
+    let mut expected = [
+        warning("./nolib", "ada/nolib"),
+        warning("https://esm.town/v/bob/secret", "bob/secret"),
+        warning("../bob/nothing", "bob/nothing"),
+        warning("./own?v=7", "ada/own?v=7"),
+        warning("./later", "ada/later"),
+    ];
+    let mut warnings = val.warnings;
+    expected.sort();
+    warnings.sort();
+    assert_eq!(warnings, expected);
+
+    ada.write_val("nolib", ValKind::Script, Privacy::Private, "export default 1;")
+        .await;
+    let path = format!("/v1/vals/{}/versions", val.val.id);
+    let saved = ada
+        .post(
+            &path,
+            &json!({"code": "import a from './nolib'; export default a;"}),
+        )
+        .await;
+    assert_eq!(saved.json::<ExtendedVal>().warnings, [""; 0]);
+}
