@@ -9,7 +9,9 @@ import {
   NativeMap,
   NativePromise,
   NativeTypeError,
+  NativeURL,
   startsWith,
+  urlHref,
 } from "./natives.ts";
 import { quote, send, stayForHost } from "./channel.ts";
 
@@ -89,5 +91,25 @@ async function valImport(
   return import(isDirect(text) ? text : await ask(importer, text), options);
 }
 
-// Compiled code calls it by this name where its author wrote `import(…)`.
+/** Makes `import.meta` that of a remote module: without a path, and with its public address to resolve others against. */
+function describe(meta: Partial<ImportMeta>, url: string) {
+  const resolve = (specifier: string) => {
+    const text = `${specifier}`;
+    const isRelative = startsWith(text, "./") || startsWith(text, "../") || startsWith(text, "/");
+    try {
+      return urlHref(new NativeURL(text, isRelative ? url : undefined));
+    } catch {
+      throw new NativeTypeError(
+        `${quote(text)} is no address of a module: a relative one begins with ./, ../ or /`,
+      );
+    }
+  };
+  meta.url = url;
+  meta.resolve = resolve;
+  delete meta.filename;
+  delete meta.dirname;
+}
+
+// Compiled code calls them by these names, where its author wrote `import(…)`, and where `import.meta`.
 defineProperty(globalThis, "__hamletImport", { value: valImport });
+defineProperty(globalThis, "__hamletMeta", { value: describe });

@@ -4,12 +4,13 @@ use oxc_allocator::{Allocator, ArenaVec};
 use oxc_ast::{
     ast::{
         Argument, ExportAllDeclaration, ExportFromDeclaration, Expression, ImportAttributeKey,
-        ImportDeclaration, ImportExpression, ObjectPropertyKind, StringLiteral, WithClause,
+        ImportDeclaration, ImportExpression, ObjectPropertyKind, Program, Statement, StringLiteral,
+        WithClause,
     },
     builder::AstBuilder,
 };
 use oxc_ast_visit::{VisitMut, walk_mut};
-use oxc_span::SPAN;
+use oxc_span::{GetSpan, SPAN};
 use oxc_str::Str;
 
 use super::specifier::{RemoteImport, Specifier, read_specifier};
@@ -17,6 +18,8 @@ use crate::ValReference;
 
 /// The name under which the worker offers imports at run time.
 const IMPORT_FUNCTION: &str = "__hamletImport";
+/// The name under which the worker offers to make `import.meta` that of a module with a public address.
+const META_FUNCTION: &str = "__hamletMeta";
 
 /// An import of a val.
 #[derive(Clone, Debug)]
@@ -54,6 +57,8 @@ pub(crate) struct Rewrite<'a, 'c> {
     pub(crate) remote: Vec<RemoteImport>,
     /// The first import that no val may have: where, and why.
     pub(crate) refused: Option<(u32, String)>,
+    /// Whether it asks `import.meta` for more than its address.
+    asks_meta: bool,
 }
 
 impl<'a, 'c> Rewrite<'a, 'c> {
@@ -67,6 +72,7 @@ impl<'a, 'c> Rewrite<'a, 'c> {
             foreseen: Vec::new(),
             remote: Vec::new(),
             refused: None,
+            asks_meta: false,
         }
     }
 
@@ -132,6 +138,17 @@ impl<'a, 'c> Rewrite<'a, 'c> {
         direct
     }
 
+    /// What comes before all else in a module that asks `import.meta`, which knows a file of the worker's by itself.
+    fn describe_meta(&self) -> Statement<'a> {
+        let mut arguments = ArenaVec::new_in(&self.builder);
+        arguments.push(Argument::from(Expression::new_import_meta(SPAN, &self.builder)));
+        let url = Expression::new_string_literal(SPAN, self.url, None, &self.builder);
+        arguments.push(Argument::from(url));
+        let callee = Expression::new_identifier(SPAN, META_FUNCTION, &self.builder);
+        let call = Expression::new_call_expression(SPAN, callee, None, arguments, false, &self.builder);
+        Statement::new_expression_statement(SPAN, call, &self.builder)
+    }
+
     fn import_call(&self, import: &mut ImportExpression<'a>) -> Expression<'a> {
         let url = Expression::new_string_literal(SPAN, self.url, None, &self.builder);
         let placeholder = || Expression::new_null_literal(SPAN, &self.builder);
@@ -172,6 +189,13 @@ fn property<'c, 'a>(object: &'c Expression<'a>, name: &str) -> Option<&'c Expres
 }
 
 impl<'a> VisitMut<'a> for Rewrite<'a, '_> {
+    fn visit_program(&mut self, program: &mut Program<'a>) {
+        walk_mut::walk_program(self, program);
+        if self.asks_meta {
+            program.body.insert(0, self.describe_meta());
+        }
+    }
+
     fn visit_import_declaration(&mut self, import: &mut ImportDeclaration<'a>) {
         self.rewrite_source(&mut import.source, import.with_clause.as_deref());
     }
@@ -185,16 +209,18 @@ impl<'a> VisitMut<'a> for Rewrite<'a, '_> {
     }
 
     fn visit_expression(&mut self, expression: &mut Expression<'a>) {
+        let is_address = matches!(expression, Expression::StaticMemberExpression(member)
+            if member.property.name == "url" && matches!(&member.object, Expression::ImportMeta(_)));
+        if is_address {
+            *expression = Expression::new_string_literal(expression.span(), self.url, None, &self.builder);
+            return;
+        }
         walk_mut::walk_expression(self, expression);
         match expression {
             Expression::ImportExpression(import) if import.phase.is_none() && !self.is_direct(import) => {
                 *expression = self.import_call(import);
             }
-            Expression::StaticMemberExpression(member)
-                if member.property.name == "url" && matches!(&member.object, Expression::ImportMeta(_)) =>
-            {
-                *expression = Expression::new_string_literal(member.span, self.url, None, &self.builder);
-            }
+            Expression::ImportMeta(_) => self.asks_meta = true,
             _ => {}
         }
     }

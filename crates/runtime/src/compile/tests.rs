@@ -92,6 +92,15 @@ fn only_imports_that_may_be_vals_are_left_to_run_time() {
 }
 
 #[test]
+fn a_module_that_asks_for_more_than_its_address_is_told_before_all_else() {
+    let asks = module("import './c';\nexport const { dirname } = import.meta;").expect("code that compiles");
+    let describes = format!("__hamletMeta(import.meta, \"{URL}\");");
+    assert!(asks.code.starts_with(&describes), "{}", asks.code);
+    let knows = module("export const url = import.meta.url, { meta } = { meta: 1 };").expect("code");
+    assert!(!knows.code.contains("__hamletMeta"), "{}", knows.code);
+}
+
+#[test]
 fn an_expression_is_an_export_and_keeps_its_lines() {
     let made = eval("(a) => {\n  throw a;\n}");
     assert!(made.code.starts_with("export default"));

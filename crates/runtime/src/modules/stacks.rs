@@ -6,6 +6,10 @@ use super::{Modules, dir_url};
 
 /// What every module's file name has in it.
 const FILE_MARK: &str = "hamlet-module-";
+/// What Deno says of a val's address that it came upon where no compiler was before it.
+const DENIED: &str = "Requires import access to \"esm.town:443\", run again with the --allow-import flag";
+const NO_VAL_HERE: &str =
+    "a val can't be imported from within eval, new Function or a module that is not a val's own, as of data:";
 
 impl Modules {
     /// The text with the public addresses of vals in place of this worker's files, and without the frames of the
@@ -35,9 +39,10 @@ impl Modules {
         {
             stack.truncate(above.len());
         }
+        let stack = stack.replace(DENIED, NO_VAL_HERE);
         RunError {
             name: error.name,
-            message: self.clean(error.message),
+            message: self.clean(error.message).replace(DENIED, NO_VAL_HERE),
             stack,
         }
     }
