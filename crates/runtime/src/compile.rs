@@ -24,7 +24,7 @@ use crate::{Program, ProgramKey};
 use readdress::Readdress;
 use rewrite::Rewrite;
 pub(crate) use rewrite::{ValImport, import_mark, module_file};
-pub(crate) use specifier::{PUBLIC_ORIGIN, Package, RemoteImport, Specifier, read_specifier};
+pub(crate) use specifier::{Hosts, PUBLIC_ORIGIN, Package, RemoteImport, Specifier, read_specifier};
 
 /// Before an expression, so that it can be an export: a line of its own, which the source map takes away again.
 const EXPRESSION_START: &str = "export default (\n";
@@ -83,13 +83,13 @@ type Made = Result<Arc<Compiled>, Arc<RunError>>;
 #[derive(Clone)]
 pub(crate) struct Compiler {
     cache: Cache<CacheKey, Made>,
-    hosts: Arc<[String]>,
+    hosts: Arc<Hosts>,
     /// As many at once as the machine has cores: more would only take more memory.
     turns: Arc<Semaphore>,
 }
 
 impl Compiler {
-    pub(crate) fn new(module_hosts: &[String]) -> Self {
+    pub(crate) fn new(hosts: Hosts) -> Self {
         let cache = Cache::builder()
             .max_capacity(CACHE_BYTES)
             .weigher(|(_, url, _): &CacheKey, made: &Made| {
@@ -97,19 +97,17 @@ impl Compiler {
                 u32::try_from(size + url.len() + 512).unwrap_or(u32::MAX)
             })
             .build();
-        // Origins are compared as a parsed address writes them.
-        let origin = |host: &String| url::Url::parse(host).map(|url| url.origin().ascii_serialization());
         Self {
             cache,
-            hosts: module_hosts.iter().flat_map(origin).collect(),
+            hosts: Arc::new(hosts),
             turns: Arc::new(Semaphore::new(
                 std::thread::available_parallelism().map_or(1, usize::from),
             )),
         }
     }
 
-    /// The origins of this instance.
-    pub(crate) fn hosts(&self) -> &[String] {
+    /// Where vals of this instance are.
+    pub(crate) fn hosts(&self) -> &Hosts {
         &self.hosts
     }
 
@@ -133,7 +131,7 @@ impl Compiler {
 /// that was found took 1 kB in a release build.
 const STACK_PER_BYTE: usize = if cfg!(debug_assertions) { 24 << 10 } else { 2 << 10 };
 
-async fn on_deep_stack(code: Arc<str>, url: String, hosts: Arc<[String]>, form: Form) -> Made {
+async fn on_deep_stack(code: Arc<str>, url: String, hosts: Arc<Hosts>, form: Form) -> Made {
     let thread_url = url.clone();
     let made = deeply(code.len(), move || compile(&code, &thread_url, &hosts, form)).await;
     made.unwrap_or_else(|| Err(uncompiled(&url)))
@@ -174,7 +172,7 @@ pub async fn javascript(code: Arc<str>, url: String, origin: String) -> Result<S
 }
 
 /// Compiles one program.
-pub(crate) fn compile(code: &str, url: &str, hosts: &[String], form: Form) -> Result<Compiled, RunError> {
+pub(crate) fn compile(code: &str, url: &str, hosts: &Hosts, form: Form) -> Result<Compiled, RunError> {
     if form == Form::Eval
         && let Some(source) = as_expression(code)
     {
@@ -227,12 +225,7 @@ fn fault_of(diagnostic: &oxc_diagnostics::OxcDiagnostic) -> Fault {
     (offset as usize, diagnostic.message.to_string())
 }
 
-fn compile_source(
-    source: &str,
-    url: &str,
-    hosts: &[String],
-    lines_before: u32,
-) -> Result<Compiled, RunError> {
+fn compile_source(source: &str, url: &str, hosts: &Hosts, lines_before: u32) -> Result<Compiled, RunError> {
     let allocator = Allocator::default();
     let place = |offset: usize| {
         let (line, column) = line_and_column(source, offset);
@@ -320,12 +313,11 @@ fn without_types(source: &str, url: &str, origin: &str) -> Result<String, RunErr
         let (line, column) = line_and_column(source, offset);
         syntax_error(url, line, column, &message)
     })?;
-    let parsed = url::Url::parse(origin).map(|origin| origin.origin().ascii_serialization());
     let mut readdress = Readdress {
         allocator: &allocator,
         url,
         origin,
-        hosts: &Vec::from_iter(parsed),
+        hosts: &Hosts::new(&[origin.to_owned()], false),
     };
     readdress.visit_program(&mut program);
     Ok(Codegen::new().build(&program).code)

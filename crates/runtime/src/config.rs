@@ -35,6 +35,9 @@ pub struct RuntimeConfig {
     /// Origins, as `https://example.com`, whose `/v/{user}/{val}` means a val of this instance, beside
     /// `https://esm.town`.
     pub module_hosts: Vec<String>,
+    /// Whether the instance does not know every origin under which it is reached. An `http:` address of any host whose path
+    /// is that of a val means this instance's then, if it has a user of that name.
+    pub other_module_hosts: bool,
     /// The origin of another instance, which is asked for vals that are not here; without one, no import of a val leaves
     /// this instance.
     pub module_fallback: Option<String>,

@@ -63,11 +63,11 @@ pub(crate) type Imported = (ValReference, Option<ProgramKey>);
 pub(crate) enum Found {
     /// A val of this instance.
     Val(Program),
-    /// The module at this address, which is another instance's.
+    /// The module at this address, which is another host's.
     Elsewhere(String),
 }
 
-/// Looks for a val here, and then at the other instance if there is one; `None` if there is none that may be imported.
+/// Looks for a val here, and then where else it may be; `None` if there is none that may be imported.
 pub(crate) async fn look_up(
     source: &dyn ModuleSource,
     fallback: Option<&str>,
@@ -76,7 +76,8 @@ pub(crate) async fn look_up(
     if let Some(program) = source.module(reference).await? {
         return Ok(Some(Found::Val(program)));
     }
-    let Some(address) = fallback.and_then(|origin| reference.address_at(origin)) else {
+    let at_fallback = || fallback.and_then(|origin| reference.address_at(origin));
+    let Some(address) = reference.otherwise.clone().or_else(at_fallback) else {
         return Ok(None);
     };
     let elsewhere = source.may_be_elsewhere(reference).await?;

@@ -81,6 +81,9 @@ pub struct ValReference {
     pub name: String,
     /// Which version; `None` is the latest.
     pub version: Option<VersionNumber>,
+    /// The address that the import says, if it may be another host's: a module of that one, where this instance has no
+    /// user of this name.
+    pub otherwise: Option<String>,
 }
 
 impl ValReference {

@@ -10,8 +10,14 @@ use hamlet_models::RunId;
 use tokio::sync::Notify;
 
 use crate::{
-    Finding, RuntimeConfig, admission::Admission, compile::Compiler, http_val::WarmWorkers,
-    live_run::LiveRun, pool::Pool, stock::Stock, worker::Nursery,
+    Finding, RuntimeConfig,
+    admission::Admission,
+    compile::{Compiler, Hosts},
+    http_val::WarmWorkers,
+    live_run::LiveRun,
+    pool::Pool,
+    stock::Stock,
+    worker::Nursery,
 };
 
 /// The insides of a [`Runtime`](crate::Runtime).
@@ -48,7 +54,7 @@ impl Shared {
             deno_version,
             findings,
             api_origins: origins.collect(),
-            compiler: Compiler::new(&config.module_hosts),
+            compiler: Compiler::new(Hosts::new(&config.module_hosts, config.other_module_hosts)),
             stock: Arc::new(Stock::new(nursery.launch.clone(), config.work_dir.join("stock"))),
             pool: Arc::new(Pool::new(nursery.clone(), config.blank_workers)),
             nursery,

@@ -146,6 +146,7 @@ pub(crate) fn runtime_config(config: &Config, work_dir: PathBuf, cache_dir: Path
         blank_workers: config.blank_workers,
         warm_workers: None,
         module_hosts: module_hosts(config),
+        other_module_hosts: config.base_url.is_none(),
         module_fallback: config.module_fallback.clone(),
     }
 }
@@ -162,13 +163,14 @@ fn work_dir(data_dir: &Path) -> io::Result<(PathBuf, Option<TempDir>)> {
     Ok((folder.path().to_owned(), Some(folder)))
 }
 
-/// The origins that mean this instance in an import: its own, and where none was chosen the other name of this machine.
+/// The origins that mean this instance in an import: its own, and the names that this machine has for itself. Where its
+/// public address was not chosen there may be more, as links then lead to whatever host a client has asked: no list is
+/// kept of those, which anyone could add to by a forged `Host`. Nothing is ever fetched from such a host in a val's place.
 fn module_hosts(config: &Config) -> Vec<String> {
-    let local = config
-        .base_url
-        .is_none()
-        .then(|| format!("http://localhost:{}", config.listen.port()));
-    std::iter::once(config.own_url()).chain(local).collect()
+    let port = config.listen.port();
+    let names = ["localhost", "127.0.0.1"].map(|name| format!("http://{name}:{port}"));
+    let listens = format!("http://{}", config.listen);
+    [config.own_url(), listens].into_iter().chain(names).collect()
 }
 
 /// Deletes in the background what a crash left of blobs.

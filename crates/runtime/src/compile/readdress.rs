@@ -8,7 +8,7 @@ use oxc_ast::ast::{
 use oxc_ast_visit::{VisitMut, walk_mut};
 use oxc_str::Str;
 
-use super::specifier::{Specifier, read_specifier};
+use super::specifier::{Hosts, Specifier, read_specifier};
 
 /// Walks a program that is JavaScript already.
 pub(super) struct Readdress<'a, 'c> {
@@ -17,8 +17,8 @@ pub(super) struct Readdress<'a, 'c> {
     pub(super) url: &'c str,
     /// The origin of this instance, as whoever asked for the program reaches it.
     pub(super) origin: &'c str,
-    /// That origin once more, as a parsed address writes it.
-    pub(super) hosts: &'c [String],
+    /// That origin once more.
+    pub(super) hosts: &'c Hosts,
 }
 
 impl<'a> Readdress<'a, '_> {

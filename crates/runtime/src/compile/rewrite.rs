@@ -13,7 +13,7 @@ use oxc_ast_visit::{VisitMut, walk_mut};
 use oxc_span::{GetSpan, SPAN};
 use oxc_str::Str;
 
-use super::specifier::{RemoteImport, Specifier, read_specifier};
+use super::specifier::{Hosts, RemoteImport, Specifier, read_specifier};
 use crate::ValReference;
 
 /// The name under which the worker offers imports at run time.
@@ -48,7 +48,7 @@ pub(crate) struct Rewrite<'a, 'c> {
     builder: AstBuilder<'a>,
     allocator: &'a Allocator,
     url: &'a str,
-    hosts: &'c [String],
+    hosts: &'c Hosts,
     /// The vals that it imports, in order.
     pub(crate) imports: Vec<ValImport>,
     /// The vals that it names where it imports at run time.
@@ -62,7 +62,7 @@ pub(crate) struct Rewrite<'a, 'c> {
 }
 
 impl<'a, 'c> Rewrite<'a, 'c> {
-    pub(crate) fn new(allocator: &'a Allocator, url: &'a str, hosts: &'c [String]) -> Self {
+    pub(crate) fn new(allocator: &'a Allocator, url: &'a str, hosts: &'c Hosts) -> Self {
         Self {
             builder: AstBuilder::new(allocator),
             allocator,

@@ -10,6 +10,27 @@ pub(crate) const PUBLIC_ORIGIN: &str = "https://esm.town";
 /// Where the packages of `jsr:` are.
 const JSR: &str = "https://jsr.io";
 
+/// Where vals of this instance are, as imports name it.
+#[derive(Debug, Default)]
+pub(crate) struct Hosts {
+    /// The origins that mean this instance, beside the one that is every instance's.
+    pub(crate) known: Vec<String>,
+    /// Whether other hosts may mean it too, by `http:`. Nothing hangs on the host then: whether the instance has a user
+    /// of that name decides.
+    pub(crate) others: bool,
+}
+
+impl Hosts {
+    /// Of these origins, which are compared as a parsed address writes them.
+    pub(crate) fn new(origins: &[String], others: bool) -> Self {
+        let origin = |host: &String| Url::parse(host).map(|url| url.origin().ascii_serialization());
+        Self {
+            known: origins.iter().flat_map(origin).collect(),
+            others,
+        }
+    }
+}
+
 /// What an import asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Specifier {
@@ -21,8 +42,8 @@ pub(crate) enum Specifier {
     Refused(String),
 }
 
-/// Reads the specifier of an import in the module at `importer`; `hosts` are the origins of this instance.
-pub(crate) fn read_specifier(text: &str, importer: &str, hosts: &[String]) -> Specifier {
+/// Reads the specifier of an import in the module at `importer`.
+pub(crate) fn read_specifier(text: &str, importer: &str, hosts: &Hosts) -> Specifier {
     let relative =
         ["./", "../", "/"].iter().any(|start| text.starts_with(start)) || text == "." || text == "..";
     let address = if relative {
@@ -119,36 +140,55 @@ impl Package<'_> {
     }
 }
 
-fn read_address(url: &Url, text: &str, relative: bool, hosts: &[String]) -> Specifier {
+fn read_address(url: &Url, text: &str, relative: bool, hosts: &Hosts) -> Specifier {
     let origin = url.origin().ascii_serialization();
-    if origin != PUBLIC_ORIGIN && !hosts.contains(&origin) {
-        return Specifier::Direct(if relative {
-            url.to_string()
-        } else {
-            text.to_owned()
-        });
+    let is_own = origin == PUBLIC_ORIGIN || hosts.known.contains(&origin);
+    let direct = || match relative {
+        true => url.to_string(),
+        false => text.to_owned(),
+    };
+    let may_be_own = is_own || (hosts.others && url.scheme() == "http");
+    if !may_be_own {
+        return Specifier::Direct(direct());
     }
+    match read_val(url) {
+        Ok(val) if is_own => Specifier::Val(val),
+        Ok(val) => Specifier::Val(ValReference {
+            otherwise: Some(direct()),
+            ..val
+        }),
+        Err(NoVal::Path) if is_own => Specifier::Refused(format!(
+            "{text:?} names no val: they are at {origin}/v/{{user}}/{{val}}"
+        )),
+        Err(NoVal::Version) if is_own => {
+            Specifier::Refused(format!("{text:?} asks for a version that is no number"))
+        }
+        Err(_) => Specifier::Direct(direct()),
+    }
+}
+
+/// Why an address is no val's.
+enum NoVal {
+    Path,
+    Version,
+}
+
+fn read_val(url: &Url) -> Result<ValReference, NoVal> {
     let mut segments = url.path_segments().into_iter().flatten();
     let (Some("v"), Some(user), Some(name), None) =
         (segments.next(), segments.next(), segments.next(), segments.next())
     else {
-        return Specifier::Refused(format!(
-            "{text:?} names no val: they are at {origin}/v/{{user}}/{{val}}"
-        ));
+        return Err(NoVal::Path);
     };
-    let version = url
-        .query_pairs()
-        .find(|(key, _)| key == "v")
-        .map(|(_, value)| value.parse::<VersionNumber>());
-    match version {
-        Some(Err(_)) => Specifier::Refused(format!("{text:?} asks for a version that is no number")),
-        version => Specifier::Val(ValReference {
-            username: user.trim_start_matches('@').to_owned(),
-            // People write `hello.ts` for `hello`, which has no dot in its name.
-            name: name.split('.').next().unwrap_or(name).to_owned(),
-            version: version.and_then(Result::ok),
-        }),
-    }
+    let version = url.query_pairs().find(|(key, _)| key == "v");
+    let version = version.map(|(_, value)| value.parse::<VersionNumber>());
+    Ok(ValReference {
+        username: user.trim_start_matches('@').to_owned(),
+        // People write `hello.ts` for `hello`, which has no dot in its name.
+        name: name.split('.').next().unwrap_or(name).to_owned(),
+        version: version.transpose().map_err(|_| NoVal::Version)?,
+        otherwise: None,
+    })
 }
 
 #[cfg(test)]
@@ -159,7 +199,7 @@ mod tests {
         read_specifier(
             text,
             "https://esm.town/v/ada/hello?v=3",
-            &["http://localhost:8787".to_owned()],
+            &Hosts::new(&["http://LOCALHOST:8787/".to_owned()], false),
         )
     }
 
@@ -168,6 +208,7 @@ mod tests {
             username: username.into(),
             name: name.into(),
             version,
+            otherwise: None,
         })
     }
 
@@ -183,6 +224,30 @@ mod tests {
         );
         assert_eq!(read("../bob/tool"), val("bob", "tool", None));
         assert_eq!(read("./tool.ts"), val("ada", "tool", None));
+    }
+
+    #[test]
+    fn an_instance_without_a_name_knows_a_val_by_its_path() {
+        let nameless = |text: &str| {
+            let hosts = Hosts::new(&[], true);
+            read_specifier(text, "https://esm.town/v/ada/hello", &hosts)
+        };
+        let there = "http://myserver.lan:18951/v/ada/lib?v=1";
+        let Specifier::Val(found) = nameless(there) else {
+            panic!("a val");
+        };
+        assert_eq!(
+            (found.to_string().as_str(), found.otherwise.as_deref()),
+            ("ada/lib?v=1", Some(there))
+        );
+        for other in [
+            "https://myserver.lan/v/ada/lib",
+            "http://myserver.lan/v/ada",
+            "http://myserver.lan/v/ada/lib?v=x",
+            "http://myserver.lan/lib.ts",
+        ] {
+            assert_eq!(nameless(other), Specifier::Direct(other.into()));
+        }
     }
 
     #[test]

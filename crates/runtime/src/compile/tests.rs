@@ -3,11 +3,11 @@ use super::*;
 const URL: &str = "https://esm.town/v/ada/hello?v=3";
 
 fn module(code: &str) -> Result<Compiled, RunError> {
-    compile(code, URL, &[], Form::Module)
+    compile(code, URL, &Hosts::default(), Form::Module)
 }
 
 fn eval(code: &str) -> Compiled {
-    compile(code, URL, &[], Form::Eval).expect("code that compiles")
+    compile(code, URL, &Hosts::default(), Form::Eval).expect("code that compiles")
 }
 
 fn stack_of(code: &str) -> String {
@@ -112,7 +112,7 @@ fn an_expression_is_an_export_and_keeps_its_lines() {
         + 1;
     assert_eq!(made.original(line, 1).expect("a place").0, 2);
     for module in ["const a = 1;\nexport default a;", "1), (2", "// nothing"] {
-        let made = compile(module, URL, &[], Form::Eval);
+        let made = compile(module, URL, &Hosts::default(), Form::Eval);
         assert!(
             made.is_err() || !made.expect("code").code.starts_with("export default (\n"),
             "{module}"
@@ -133,7 +133,7 @@ fn code_nested_beyond_reason_is_an_outcome() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .expect("a runtime");
-    let compiler = Compiler::new(&[]);
+    let compiler = Compiler::new(Hosts::default());
     for (start, middle, end) in [
         ("(", "1", ")"),
         ("[", "1", "]"),

@@ -83,6 +83,7 @@ impl Host {
             blank_workers: 1,
             warm_workers: None,
             module_hosts: vec!["http://hamlet.test".into()],
+            other_module_hosts: false,
             module_fallback: None,
         };
         change(&mut config);

@@ -31,6 +31,7 @@ fn config(launcher: &Path, folder: &TempDir) -> RuntimeConfig {
         blank_workers: 1,
         warm_workers: None,
         module_hosts: Vec::new(),
+        other_module_hosts: false,
         module_fallback: None,
     }
 }

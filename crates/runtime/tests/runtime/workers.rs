@@ -150,6 +150,7 @@ async fn a_program_that_is_no_deno_is_refused_with_advice() {
         blank_workers: 1,
         warm_workers: None,
         module_hosts: Vec::new(),
+        other_module_hosts: false,
         module_fallback: None,
     };
     for program in ["/no/such/deno", "/bin/true"] {

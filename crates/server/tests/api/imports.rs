@@ -5,6 +5,7 @@ use axum::{
     http::{Method, StatusCode},
 };
 use hamlet_models::{ExtendedVal, Privacy, ValKind};
+use hamlet_server::config::Settings;
 use serde_json::json;
 
 use crate::test_app::{Answer, Client, TestApp};
@@ -158,4 +159,83 @@ async fn a_save_warns_of_vals_that_are_not_there_for_its_author() {
         )
         .await;
     assert_eq!(saved.json::<ExtendedVal>().warnings, [""; 0]);
+}
+
+/// What `word` of the module at this address is, or why there is none; a save warns of the same.
+async fn word_at(user: &Client, address: &str) -> Result<String, String> {
+    let code = format!("import {{ word }} from '{address}'; export default word;");
+    let saved = user
+        .write_val("asks", ValKind::Script, Privacy::Private, &code)
+        .await;
+    let answer = user.post("/v1/eval", &json!({"code": code})).await;
+    user.delete(&format!("/v1/vals/{}", saved.val.id)).await.nothing();
+    if answer.status == StatusCode::OK {
+        assert_eq!(saved.warnings, [""; 0], "{address}");
+        return Ok(answer.json());
+    }
+    assert_eq!(saved.warnings.len(), 1, "{address}");
+    Err(answer.text().to_owned())
+}
+
+#[tokio::test]
+async fn every_address_that_the_instance_hands_out_names_its_vals() {
+    let app = TestApp::running().await;
+    let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+    ada.write_val(
+        "lib",
+        ValKind::Script,
+        Privacy::Private,
+        "export const word = 'hers';",
+    )
+    .await;
+    for host in [
+        "hamlet.test",
+        "myserver.lan:18951",
+        "203.0.113.7",
+        "127.0.0.1:8787",
+        "localhost:8787",
+    ] {
+        let val = ada
+            .with("host", host)
+            .get("/v1/alias/ada/lib")
+            .await
+            .json::<ExtendedVal>();
+        let address = val.val.links.module;
+        assert_eq!(address, format!("http://{host}/v/ada/lib"));
+        assert_eq!(word_at(&ada, &address).await.as_deref(), Ok("hers"));
+        let hidden = word_at(&bob, &address).await.expect_err("private");
+        assert!(hidden.contains("there is no val ada/lib"), "{hidden}");
+    }
+}
+
+#[tokio::test]
+async fn with_a_public_address_that_one_and_the_machines_own_name_vals_and_no_other() {
+    let public = Settings {
+        base_url: Some("https://vals.example.org".to_owned()),
+        ..Settings::default()
+    };
+    let app = TestApp::running_with(public).await;
+    let ada = app.user("ada").await;
+    let lib = ada
+        .write_val(
+            "lib",
+            ValKind::Script,
+            Privacy::Private,
+            "export const word = 'hers';",
+        )
+        .await;
+    assert_eq!(lib.val.links.module, "https://vals.example.org/v/ada/lib");
+    for own in [
+        "https://vals.example.org/v/ada/lib",
+        "https://vals.example.org:443/v/@Ada/Lib.ts?v=0",
+        "http://localhost:8787/v/ada/lib",
+        "http://127.0.0.1:8787/v/ada/lib",
+        "https://esm.town/v/ada/lib",
+    ] {
+        assert_eq!(word_at(&ada, own).await.as_deref(), Ok("hers"), "{own}");
+    }
+    for other in ["http://127.0.0.1:9/v/ada/lib", "https://10.0.0.1/v/ada/lib"] {
+        let refused = word_at(&ada, other).await.expect_err("not this instance");
+        assert!(!refused.contains("there is no val"), "{refused}");
+    }
 }
