@@ -113,6 +113,32 @@ async fn packages_are_fetched_once_by_the_server_and_read_by_vals() {
     );
 }
 
+#[tokio::test]
+async fn jsx_is_made_by_the_package_that_its_pragma_names() {
+    let ada = Instance::new().await;
+    let runtime = "exports.jsx = exports.jsxs = (tag, { children, id }) =>
+        `<${tag} id=${id}>${[children].flat().join('')}</${tag}>`;";
+    ada.registry.publish("tiny", "1.0.0", runtime, json!({}));
+    let view = "/** @jsxImportSource npm:tiny@1 */
+        const name: string = 'Bo';
+        export default () => <p id=\"a\">hi <b id=\"b\">{name}</b></p>;";
+    let (_, warnings) = ada.create("view", view).await;
+    assert_eq!(warnings, Value::Null);
+    ada.registry.publish(
+        "tiny",
+        "1.1.0",
+        "exports.jsx = exports.jsxs = () => 'another';",
+        json!({}),
+    );
+    assert_eq!(
+        ada.call("view").await,
+        "<p id=a>hi <b id=b>Bo</b></p>",
+        "as it was when it was saved"
+    );
+    ada.create("new", view).await;
+    assert_eq!(ada.call("new").await, "another");
+}
+
 const CALLS_ANSWER: &str = "import answer from 'npm:answer@^1'; export default () => answer;";
 
 #[tokio::test]

@@ -104,10 +104,11 @@ async fn archive(State(registry): State<Registry>, Path((name, file)): Path<(Str
     }
 }
 
-/// A package as `npm pack` makes it.
+/// A package as `npm pack` makes it, whose one file is its runtime for JSX too.
 fn pack(name: &str, version: &str, package: &Package) -> Vec<u8> {
     let description = json!({
-        "name": name, "version": version, "main": "index.js", "dependencies": package.dependencies,
+        "name": name, "version": version, "dependencies": package.dependencies,
+        "exports": {".": "./index.js", "./jsx-runtime": "./index.js"},
     });
     let files = [
         ("package/package.json", description.to_string()),
