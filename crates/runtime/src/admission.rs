@@ -15,7 +15,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use crate::RuntimeError;
+use crate::{RuntimeError, error::Taken};
 
 /// How long a run waits for a place before it is refused.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -62,15 +62,18 @@ impl Admission {
     /// A place for a run of `group`, as soon as there is one.
     pub(crate) async fn admit(&self, group: Uuid) -> Result<Place, RuntimeError> {
         let semaphore = self.group(group);
+        let mut taken = Taken::User(self.group_runs);
         // The group's place first: a group that waits for itself must not hold places that others could use.
         let wait = async {
             let _group = semaphore.acquire_owned().await?;
+            taken = Taken::Instance(self.instance_runs as usize);
             let _instance = self.instance.clone().acquire_owned().await?;
             Ok(Place { _group, _instance })
         };
         match timeout(self.longest_wait, wait).await {
             Ok(place) => place.map_err(|_: tokio::sync::AcquireError| RuntimeError::ShuttingDown),
             Err(_) => Err(RuntimeError::OverCapacity {
+                taken,
                 retry_after: RETRY_AFTER,
             }),
         }
@@ -123,7 +126,10 @@ mod tests {
         let place = admission.admit(ada).await.expect("a place");
         assert!(matches!(
             admission.admit(ada).await,
-            Err(RuntimeError::OverCapacity { .. })
+            Err(RuntimeError::OverCapacity {
+                taken: Taken::User(1),
+                ..
+            })
         ));
         let _other = admission.admit(eve).await.expect("a place for another");
         drop(place);
@@ -136,7 +142,10 @@ mod tests {
         let _place = admission.admit(Uuid::from_u128(1)).await.expect("a place");
         assert!(matches!(
             admission.admit(Uuid::from_u128(2)).await,
-            Err(RuntimeError::OverCapacity { .. })
+            Err(RuntimeError::OverCapacity {
+                taken: Taken::Instance(1),
+                ..
+            })
         ));
     }
 

@@ -36,7 +36,7 @@ pub use admission::Place;
 pub use api::{ApiChannel, Body};
 pub use compile::javascript;
 pub use config::RuntimeConfig;
-pub use error::{BoxError, RuntimeError};
+pub use error::{BoxError, RuntimeError, Taken};
 pub use http_val::WebSocketClient;
 pub use lock::{ImportLock, Imports};
 pub use outcome::{End, Outcome};

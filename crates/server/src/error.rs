@@ -106,9 +106,11 @@ pub enum ApiError {
     /// What ran an account's statements is gone: nobody knows whether they were done.
     #[error("{0}")]
     StatementsLost(String),
-    /// Every place for runs is taken.
-    #[error("every place for runs is taken: try again in {} s", .retry_after.as_secs().max(1))]
+    /// A limit on runs was met that passes by itself.
+    #[error("{message}")]
     OverCapacity {
+        /// Which limit.
+        message: String,
         /// When to come back.
         retry_after: Duration,
     },
@@ -179,7 +181,7 @@ impl ApiError {
         match self {
             Self::TooManyRequests { retry_after }
             | Self::TooMuchMail { retry_after, .. }
-            | Self::OverCapacity { retry_after } => Some(*retry_after),
+            | Self::OverCapacity { retry_after, .. } => Some(*retry_after),
             Self::Unavailable(_) => Some(Duration::from_secs(5)),
             _ => None,
         }
@@ -274,7 +276,10 @@ impl From<InvalidSchedule> for ApiError {
 impl From<RuntimeError> for ApiError {
     fn from(error: RuntimeError) -> Self {
         match error {
-            RuntimeError::OverCapacity { retry_after } => Self::OverCapacity { retry_after },
+            RuntimeError::OverCapacity { retry_after, .. } => Self::OverCapacity {
+                message: error.to_string(),
+                retry_after,
+            },
             RuntimeError::ShuttingDown => Self::Unavailable("this instance is ending: try again in a moment"),
             other => Self::Internal(other.into()),
         }
@@ -302,8 +307,9 @@ impl IntoResponses for ApiError {
 }
 
 impl From<TooManyRuns> for ApiError {
-    fn from(_: TooManyRuns) -> Self {
+    fn from(error: TooManyRuns) -> Self {
         Self::OverCapacity {
+            message: error.to_string(),
             retry_after: Duration::from_secs(5),
         }
     }

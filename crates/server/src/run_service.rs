@@ -424,7 +424,7 @@ impl Drop for GiveUpIfLeft<'_> {
 /// Notes that a run did not come to be, and answers why.
 fn refused(run: &RecordedRun, error: RuntimeError) -> ApiError {
     let said = match &error {
-        RuntimeError::OverCapacity { .. } => run_error("OverCapacityError", "every place for runs was taken"),
+        RuntimeError::OverCapacity { .. } => run_error("OverCapacityError", &error.to_string()),
         RuntimeError::ShuttingDown => run_error("UnavailableError", "the server was ending"),
         RuntimeError::Deno(_) | RuntimeError::Sandbox(_) | RuntimeError::Modules(_) | RuntimeError::Io(_) => {
             run_error(

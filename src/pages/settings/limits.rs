@@ -1,6 +1,6 @@
 //! The limits that runs meet, and where each is set.
 
-use hamlet_models::Instance;
+use hamlet_models::{CODE_MAX_CHARS, Instance};
 use leptos::prelude::*;
 
 use crate::{
@@ -14,7 +14,7 @@ pub fn LimitsSection() -> AnyView {
     let instance = Fetched::new(move || api.get_instance());
     loaded_part(
         instance,
-        || view! { <SkeletonRows rows=10 height=36 /> }.into_any(),
+        || view! { <SkeletonRows rows=11 height=36 /> }.into_any(),
         limits_table,
     )
 }
@@ -38,6 +38,7 @@ fn limits_table(instance: Instance) -> AnyView {
             format!("{} MB", limits.memory_mb),
             "--memory-mb",
         ),
+        ("Code of a val", format!("{CODE_MAX_CHARS} characters"), ""),
         (
             "Body of a request",
             format!("{} MB", limits.request_body_mb),

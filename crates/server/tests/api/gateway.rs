@@ -669,9 +669,14 @@ async fn more_requests_than_there_are_places_are_told_to_come_back() {
     );
     assert!(!refused.header("retry-after").is_empty());
     let runs = runs_of(&ada, &val).await;
-    assert_eq!(
-        runs[0].error.as_ref().map(|error| error.name.as_str()),
-        Some("OverCapacityError")
+    let error = runs[0].error.as_ref().expect("why it did not run");
+    assert_eq!(error.name, "OverCapacityError");
+    assert!(
+        error
+            .message
+            .starts_with("runs at once are limited to 1 for each user"),
+        "{}",
+        error.message
     );
     assert_eq!(runs[0].status, RunStatus::Error);
 }
