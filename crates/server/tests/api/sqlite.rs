@@ -48,6 +48,25 @@ async fn a_statement_answers_columns_types_and_rows_as_lists() {
 }
 
 #[tokio::test]
+async fn a_number_comes_back_as_it_was_sent() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let sent = json!([
+        123_456_789.123_456_79,
+        0.1,
+        5e-324,
+        1.797_693_134_862_315_7e308,
+        -1
+    ]);
+    let statement = json!({"sql": "select ?, ?, ?, ?, ?", "args": sent});
+    let answered = ada
+        .post(EXECUTE, &json!({ "statement": statement }))
+        .await
+        .value();
+    assert_eq!(answered["rows"][0].to_string(), sent.to_string());
+}
+
+#[tokio::test]
 async fn a_batch_is_one_transaction_in_each_mode() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
