@@ -38,7 +38,7 @@ fn limits_table(instance: Instance) -> AnyView {
             format!("{} MB", limits.memory_mb),
             "--memory-mb",
         ),
-        ("Code of a val", format!("{CODE_MAX_CHARS} characters"), ""),
+        ("Characters of a val’s code", CODE_MAX_CHARS.to_string(), ""),
         (
             "Body of a request",
             format!("{} MB", limits.request_body_mb),
