@@ -13,6 +13,27 @@ const CODE = `export default async function (request: Request): Promise<Response
 }
 `;
 
+const TALK =
+  `const PAGE = \`<!doctype html><html lang="en"><title>Talk</title><p id="said"></p><p id="end"></p>
+<script>
+  const socket = new WebSocket("/socket");
+  socket.onopen = () => socket.send("hello");
+  socket.onmessage = (message) => {
+    said.textContent = message.data;
+    socket.close(1000);
+  };
+  socket.onclose = (close) => (end.textContent = "closed with " + close.code);
+</script>\`;
+export default function (request: Request): Response {
+  if (request.headers.get("upgrade") !== "websocket") {
+    return new Response(PAGE, { headers: { "content-type": "text/html" } });
+  }
+  const { socket, response } = Deno.upgradeWebSocket(request);
+  socket.onmessage = (message) => socket.send("You said: " + message.data);
+  return response;
+}
+`;
+
 const { server, browser, ada, work } = await setUpSignedIn();
 
 test("a request from the form is answered and shown", async () => {
@@ -41,10 +62,7 @@ test("a failing handler answers 502 and shows where it failed", async () => {
 });
 
 test("the address answers others once the val is public, and each request is a run", async () => {
-  await work.goTo("Settings");
-  await ada.page.getByLabel("Privacy").selectOption("public");
-  await ada.page.getByRole("button", { name: "Save settings" }).click();
-  await ada.page.getByText("Saved.").waitFor();
+  await work.makePublic();
   await work.goTo("Code");
   const address = await ada.page.locator(".endpoint__address").innerText();
   assert.match(address, /^http:\/\/ada-mirror\.localhost:\d+/i);
@@ -65,6 +83,19 @@ test("a browser sees the page at the address, apart from the app", async () => {
   assert.match(await visitor.page.locator("body").innerText(), /"path":\s*"\/seen"/);
   assert.deepEqual(await visitor.context.cookies(), []);
   await visitor.leave();
+});
+
+test("a page and its val speak by a web socket", async () => {
+  await work.create({ name: "talk", starter: "Page or API", code: TALK });
+  await work.makePublic();
+  const visitor = await Visitor.arrive(browser, server.url);
+  await visitor.page.goto(`http://ada-talk.localhost:${new URL(server.url).port}/`);
+  await visitor.page.getByText("You said: hello").waitFor();
+  await visitor.page.getByText("closed with 1000").waitFor();
+  await visitor.leave();
+  await work.goTo("Runs");
+  const runs = ada.page.getByRole("list", { name: "Runs" }).getByRole("listitem");
+  await runs.filter({ hasText: "/socket" }).first().waitFor();
 });
 
 test("nothing was printed as an error, thrown or refused on the way", async () => {

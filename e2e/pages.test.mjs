@@ -37,10 +37,7 @@ before(async () => {
   await work.write(LOUD.replace("40", "50"), "Code of loud");
   await work.run("Save and run", /^Done after/);
   later = new URL((await more.getAttribute("href")) ?? "", server.url).pathname;
-  await work.goTo("Settings");
-  await ada.page.getByLabel("Privacy").selectOption("public");
-  await ada.page.getByRole("button", { name: "Save settings" }).click();
-  await ada.page.getByText("Saved.").waitFor();
+  await work.makePublic();
   await ada.page.evaluate(async (message) => {
     const headers = { "content-type": "application/json" };
     const sent = await fetch("/v1/email", { method: "POST", headers, body: JSON.stringify(message) });

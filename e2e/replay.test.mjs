@@ -18,10 +18,7 @@ const { server, ada, work } = await setUpSignedIn();
 
 test("a request that came from outside is sent again with its headers and its body", async () => {
   await work.create({ name: "mirror", starter: "Page or API", code: PAGE });
-  await work.goTo("Settings");
-  await ada.page.getByLabel("Privacy").selectOption("public");
-  await ada.page.getByRole("button", { name: "Save settings" }).click();
-  await ada.page.getByText("Saved.").waitFor();
+  await work.makePublic();
   assert.equal(await post(`{"city":"Berlin"}`), 200);
 
   await ada.open("/v/ada/mirror/runs");

@@ -123,7 +123,7 @@ export class Visitor {
         .map((element) => `${element.tagName}.${element.className}`)
         .slice(0, 8);
     });
-    assert.deepEqual(wide, [], `${this.page.url()} scrolls sideways at 320 px`);
     if (size) await this.page.setViewportSize(size);
+    assert.deepEqual(wide, [], `${this.page.url()} scrolls sideways at 320 px`);
   }
 }

@@ -67,6 +67,14 @@ export class Workspace {
     await this.visitor.settled();
   }
 
+  /** Lets anyone see the val, on the page of its settings. */
+  async makePublic() {
+    await this.goTo("Settings");
+    await this.page.getByLabel("Privacy").selectOption("public");
+    await this.page.getByRole("button", { name: "Save settings" }).click();
+    await this.page.getByText("Saved.").waitFor();
+  }
+
   /** The numbers of the versions that are listed, newest first. */
   async versions() {
     const links = this.page.getByRole("list", { name: "Versions" }).locator("a.row__link");
