@@ -9,7 +9,7 @@ export type Address = string | { email: string; name?: string };
 export interface Attachment {
   filename: string;
   /** In base64, or the bytes themselves. */
-  content: string | Uint8Array;
+  content: string | Uint8Array | ArrayBuffer | Blob;
   type?: string;
   contentId?: string;
   disposition?: "attachment" | "inline";
@@ -26,7 +26,8 @@ export interface EmailOptions {
   subject?: string;
   text?: string;
   html?: string;
-  attachments?: Attachment[];
+  /** A `File`, as those of a message that came in, goes with its name and type. */
+  attachments?: (Attachment | File)[];
   headers?: Record<string, string>;
 }
 
@@ -35,12 +36,23 @@ export class EmailError extends Error {
   override name = "EmailError";
 }
 
+async function inBase64(content: Attachment["content"]): Promise<string> {
+  if (typeof content === "string") return content;
+  if (content instanceof Uint8Array) return content.toBase64();
+  return new Uint8Array(content instanceof Blob ? await content.arrayBuffer() : content).toBase64();
+}
+
+async function prepared(attachment: Attachment | File): Promise<Attachment> {
+  if (attachment instanceof File) {
+    const type = attachment.type || undefined;
+    return { filename: attachment.name, type, content: await inBase64(attachment) };
+  }
+  return { ...attachment, content: await inBase64(attachment.content) };
+}
+
 /** Sends a message, or queues it; what comes back says which. */
-export async function email(options: EmailOptions): Promise<{ message: string }> {
-  const attachments = options.attachments?.map((attachment) => ({
-    ...attachment,
-    content: typeof attachment.content === "string" ? attachment.content : attachment.content.toBase64(),
-  }));
+export async function email(options: EmailOptions = {}): Promise<{ message: string }> {
+  const attachments = options.attachments && await Promise.all(options.attachments.map(prepared));
   const response = await call("v1/email", {
     method: "POST",
     headers: { "content-type": "application/json" },

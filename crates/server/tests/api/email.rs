@@ -285,6 +285,32 @@ async fn a_val_sends_mail_by_the_standard_library() {
 }
 
 #[tokio::test]
+async fn bytes_of_every_kind_go_with_a_message() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let code = r#"
+        import { email } from "https://esm.town/v/std/email";
+        const bytes = new Uint8Array([1, 2, 3]);
+        await email({ to: "bob@example.com", subject: "hi", attachments: [
+          new File([bytes], "a.png", { type: "image/png" }),
+          { filename: "b.bin", content: bytes.buffer },
+          { filename: "c.bin", content: new Blob([bytes]) },
+          { filename: "d.txt", content: "aGk=", type: "text/plain" },
+        ] });
+    "#;
+    let ran = ada.post("/v1/eval", &json!({ "code": code })).await;
+    assert_eq!(ran.status, StatusCode::OK, "{}", ran.text());
+    let kept = outbox(&ada).await;
+    let files = &kept[0].content.attachments;
+    let sizes: Vec<_> = files
+        .iter()
+        .map(|file| (file.filename.as_str(), file.size))
+        .collect();
+    assert_eq!(sizes, [("a.png", 3), ("b.bin", 3), ("c.bin", 3), ("d.txt", 2)]);
+    assert_eq!(files[0].media_type, "image/png");
+}
+
+#[tokio::test]
 async fn a_run_tells_of_the_mail_that_went_by_the_relay() {
     let app = TestApp::running_with(by_relay(relay("250 known").await)).await;
     let ada = app.user("ada").await;
