@@ -7,6 +7,7 @@ mod cross_site;
 mod password;
 mod run_tokens;
 mod secrets;
+mod signer;
 mod throttle;
 mod visits;
 

@@ -1,20 +1,17 @@
 //! Tokens that runs are given: signed, never stored, and dead with their run's time or the server's process.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hamlet_models::{RunId, Scope, Scopes, Timestamp, UserId, ValId, withheld_scopes};
 use hamlet_store::{Store, StoreError};
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
 use uuid::Uuid;
 
-use super::secrets::TOKEN_PREFIX;
+use super::signer::{Signer, now_seconds};
 
 /// Issues and checks the tokens of runs.
 #[derive(Clone)]
 pub struct RunTokens {
-    mac: Hmac<Sha256>,
+    signer: Signer,
 }
 
 /// What such a token says.
@@ -62,9 +59,9 @@ impl Default for RunTokens {
 impl RunTokens {
     /// With a key of its own, that no one else knows.
     pub fn new() -> Self {
-        let key = rand::random::<[u8; 32]>();
-        let mac = Hmac::new_from_slice(&key).expect("HMAC takes keys of any length");
-        Self { mac }
+        Self {
+            signer: Signer::new(),
+        }
     }
 
     /// A token for one run of this account, of this val if it is one: everything but changing vals and the account,
@@ -101,13 +98,7 @@ impl RunTokens {
 
     /// What the token says, if it is one of these and has not expired.
     pub fn verify(&self, token: &str) -> Option<RunGrant> {
-        // A dot is in no other token: this tells the two kinds apart without asking the store.
-        let (payload, signature) = token.strip_prefix(TOKEN_PREFIX)?.split_once('.')?;
-        let payload: [u8; PAYLOAD_BYTES] = URL_SAFE_NO_PAD.decode(payload).ok()?.try_into().ok()?;
-        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        let mut mac = self.mac.clone();
-        mac.update(&payload);
-        mac.verify_slice(&signature).ok()?;
+        let payload = self.signer.verify::<PAYLOAD_BYTES>(token)?;
         let (id, rest) = payload.split_first_chunk::<16>()?;
         let (bits, expires) = rest.split_first_chunk::<2>()?;
         let (expires, run_id) = expires.split_first_chunk::<8>()?;
@@ -128,14 +119,7 @@ impl RunTokens {
         payload[18..26].copy_from_slice(&expires.to_be_bytes());
         payload[26..42].copy_from_slice(grant.run_id.map_or(Uuid::nil(), |run| run.0).as_bytes());
         payload[42..].copy_from_slice(grant.val_id.map_or(Uuid::nil(), |val| val.0).as_bytes());
-        let mut mac = self.mac.clone();
-        mac.update(&payload);
-        let mut token = String::with_capacity(128);
-        token.push_str(TOKEN_PREFIX);
-        URL_SAFE_NO_PAD.encode_string(payload, &mut token);
-        token.push('.');
-        URL_SAFE_NO_PAD.encode_string(mac.finalize().into_bytes(), &mut token);
-        token
+        self.signer.sign(&payload)
     }
 }
 
@@ -165,12 +149,6 @@ fn scopes_of(bits: u16) -> Scopes {
         .filter(|&(at, _)| bits & (1 << at) != 0)
         .map(|(_, scope)| scope)
         .collect()
-}
-
-fn now_seconds() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]

@@ -1,24 +1,18 @@
 //! Passes by which the owner's browser is let in to a private HTTP val: signed, never stored, for one val, and good for
 //! as long as the session or token lives that asked for them.
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::time::Duration;
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hamlet_models::ValId;
 use hamlet_store::SecretHash;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
 use uuid::Uuid;
 
-use super::secrets::TOKEN_PREFIX;
+use super::signer::{Signer, now_seconds};
 
 /// Issues and checks passes.
 #[derive(Clone)]
 pub struct VisitPasses {
-    mac: Arc<Hmac<Sha256>>,
+    signer: Signer,
 }
 
 /// What a pass says.
@@ -52,9 +46,9 @@ impl Default for VisitPasses {
 impl VisitPasses {
     /// With a key of its own, that no one else knows: no token is a pass, and no pass a token.
     pub fn new() -> Self {
-        let key = rand::random::<[u8; 32]>();
-        let mac = Hmac::new_from_slice(&key).expect("HMAC takes keys of any length");
-        Self { mac: Arc::new(mac) }
+        Self {
+            signer: Signer::new(),
+        }
     }
 
     /// A pass for this visit.
@@ -69,23 +63,12 @@ impl VisitPasses {
         payload[16] = kind;
         payload[17..49].copy_from_slice(hash);
         payload[49..].copy_from_slice(&expires.to_be_bytes());
-        let mut mac = Hmac::clone(&self.mac);
-        mac.update(&payload);
-        // The prefix has a pass made unreadable wherever tokens are.
-        let mut pass = TOKEN_PREFIX.to_owned();
-        URL_SAFE_NO_PAD.encode_string(payload, &mut pass);
-        pass.push('.');
-        URL_SAFE_NO_PAD.encode_string(mac.finalize().into_bytes(), &mut pass);
-        pass
+        self.signer.sign(&payload)
     }
 
     /// What the pass says, if it is one of these and has not expired.
     pub fn verify(&self, pass: &str) -> Option<Visit> {
-        let (payload, signature) = pass.strip_prefix(TOKEN_PREFIX)?.split_once('.')?;
-        let payload: [u8; PAYLOAD_BYTES] = URL_SAFE_NO_PAD.decode(payload).ok()?.try_into().ok()?;
-        let mut mac = Hmac::clone(&self.mac);
-        mac.update(&payload);
-        mac.verify_slice(&URL_SAFE_NO_PAD.decode(signature).ok()?).ok()?;
+        let payload = self.signer.verify::<PAYLOAD_BYTES>(pass)?;
         let (val_id, rest) = payload.split_first_chunk::<16>()?;
         let ([kind], rest) = rest.split_first_chunk::<1>()?;
         let (hash, expires) = rest.split_first_chunk::<32>()?;
@@ -99,12 +82,6 @@ impl VisitPasses {
             asked_with,
         })
     }
-}
-
-fn now_seconds() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]
