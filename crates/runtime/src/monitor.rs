@@ -135,10 +135,7 @@ fn watch_time(worker: &Worker, duty: Duty, runs: &[Arc<LiveRun>], limits: &Limit
         // It hangs in its own code: nothing on it would ever get on.
         return worker.kill(Doom::Neighbour);
     }
-    for run in runs
-        .iter()
-        .filter(|run| run.deadline.get().is_some_and(|deadline| now > *deadline))
-    {
+    for run in runs.iter().filter(|run| run.is_past_its_time()) {
         run.stop(Doom::WallTime);
     }
 }

@@ -12,7 +12,7 @@ use nix::sys::{
     signal::Signal,
 };
 
-use super::{calls, files::WANTED, launch::close_inherited, rights};
+use super::{calls, files::WANTED, launch::close_inherited, limits, rights};
 
 /// Open files: its standard streams and what it works on.
 const OPEN_FILES: u64 = 64;
@@ -26,8 +26,9 @@ pub struct Enclosure {
 
 impl Enclosure {
     /// Locks this process in, as far as the system can: of what it was started with it keeps the standard streams; it
-    /// reaches no files but those in `folder`, no network, no other process, and has so many bytes of memory of its own and so many in each file. It ends when the thread does that
-    /// started it. To be called before the process has a second thread.
+    /// reaches no files but those in `folder`, no network and no other process; it has so many bytes of memory of its
+    /// own and so many in each file; and it ends when the thread does that started it. To be called before the process
+    /// has a second thread.
     pub fn enter(folder: &Path, memory_bytes: u64, file_bytes: u64) -> Self {
         let mut enclosure = Self { missing: Vec::new() };
         enclosure.note("closing what was open", close_inherited());
@@ -39,7 +40,7 @@ impl Enclosure {
             (Resource::RLIMIT_FSIZE, file_bytes),
             (Resource::RLIMIT_DATA, memory_bytes),
         ] {
-            enclosure.note("a resource limit", lower(resource, most));
+            enclosure.note("a resource limit", limits::lower(resource, most));
         }
         enclosure.note("no new privileges", prctl::set_no_new_privs());
         enclosure.note("fewer capabilities", rights::restrict(true));
@@ -82,12 +83,6 @@ pub fn allow_cpu(time: Duration) -> io::Result<()> {
     // Seconds are all that it counts in, and those used were rounded down.
     let most = used.unsigned_abs() + time.as_secs() + 2;
     Ok(setrlimit(Resource::RLIMIT_CPU, most.min(hard), hard)?)
-}
-
-fn lower(resource: Resource, most: u64) -> nix::Result<()> {
-    let (_, hard) = getrlimit(resource)?;
-    let most = most.min(hard);
-    setrlimit(resource, most, most)
 }
 
 fn restrict_files(folder: Option<&Path>) -> Result<RulesetStatus, RulesetError> {

@@ -1,6 +1,6 @@
 //! Resource limits.
 
-use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::worker::FILES_MB;
 
@@ -24,9 +24,14 @@ pub(super) fn of_worker(memory_mb: u64) -> [(Resource, u64); 4] {
 /// Sets them for this process, or lower ones where it has lower ones already.
 pub(super) fn restrict(memory_mb: u64) -> nix::Result<()> {
     for (resource, most) in of_worker(memory_mb) {
-        let (_, hard) = nix::sys::resource::getrlimit(resource)?;
-        let most = most.min(hard);
-        setrlimit(resource, most, most)?;
+        lower(resource, most)?;
     }
     Ok(())
+}
+
+/// Limits this process to so much of a resource, or to less where less is set already.
+pub(super) fn lower(resource: Resource, most: u64) -> nix::Result<()> {
+    let (_, hard) = getrlimit(resource)?;
+    let most = most.min(hard);
+    setrlimit(resource, most, most)
 }
