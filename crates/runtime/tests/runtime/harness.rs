@@ -63,7 +63,11 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) async fn new() -> Self {
-        Self::with(LIMITS, |_| {}).await
+        Self::limited(LIMITS).await
+    }
+
+    pub(crate) async fn limited(limits: Limits) -> Self {
+        Self::with(limits, |_| {}).await
     }
 
     pub(crate) async fn with(limits: Limits, change: impl FnOnce(&mut RuntimeConfig)) -> Self {

@@ -325,13 +325,10 @@ async fn the_val_sees_the_public_request_and_no_headers_between_hops() {
 
 #[tokio::test]
 async fn a_request_that_runs_too_long_ends_and_those_beside_it_go_on() {
-    let host = Host::with(
-        Limits {
-            wall_seconds: 1,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        wall_seconds: 1,
+        ..LIMITS
+    })
     .await;
     let val = Val::http(
         "export default (request) => request.url.endsWith('/slow')
@@ -349,13 +346,10 @@ async fn a_request_that_runs_too_long_ends_and_those_beside_it_go_on() {
 
 #[tokio::test]
 async fn an_endless_loop_in_a_request_ends_it_by_its_cpu_time() {
-    let host = Host::with(
-        Limits {
-            cpu_seconds: 1,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        cpu_seconds: 1,
+        ..LIMITS
+    })
     .await;
     let val = Val::http("export default () => { console.log('before'); for (;;); };");
     let outcome = host.fetch(&val, get("/")).await.response.expect_err("no answer");
@@ -445,13 +439,10 @@ async fn a_val_reaches_the_instance_through_its_own_channel() {
 #[tokio::test]
 async fn requests_beyond_the_limit_wait_for_their_turn() {
     let host = Arc::new(
-        Host::with(
-            Limits {
-                user_runs: 1,
-                ..LIMITS
-            },
-            |_| {},
-        )
+        Host::limited(Limits {
+            user_runs: 1,
+            ..LIMITS
+        })
         .await,
     );
     let val = Val::http(
@@ -472,13 +463,10 @@ async fn requests_beyond_the_limit_wait_for_their_turn() {
 
 #[tokio::test]
 async fn a_request_that_waits_does_not_pay_for_its_neighbours() {
-    let host = Host::with(
-        Limits {
-            cpu_seconds: 1,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        cpu_seconds: 1,
+        ..LIMITS
+    })
     .await;
     let val = Val::http(
         "const { promise, resolve } = Promise.withResolvers();
@@ -503,13 +491,10 @@ async fn a_request_that_waits_does_not_pay_for_its_neighbours() {
 
 #[tokio::test]
 async fn one_that_holds_up_its_neighbours_is_ended_by_its_cpu_time() {
-    let host = Host::with(
-        Limits {
-            cpu_seconds: 1,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        cpu_seconds: 1,
+        ..LIMITS
+    })
     .await;
     let val = Val::http(
         "export default (request) => {
@@ -531,13 +516,10 @@ async fn one_that_holds_up_its_neighbours_is_ended_by_its_cpu_time() {
 
 #[tokio::test]
 async fn what_a_request_leaves_behind_ends_with_its_time_though_others_come() {
-    let host = Host::with(
-        Limits {
-            wall_seconds: 1,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        wall_seconds: 1,
+        ..LIMITS
+    })
     .await;
     let val = Val::http(
         "let count = 0;
@@ -556,14 +538,11 @@ async fn what_a_request_leaves_behind_ends_with_its_time_though_others_come() {
 
 #[tokio::test]
 async fn silent_work_that_a_request_leaves_behind_ends_too() {
-    let host = Host::with(
-        Limits {
-            wall_seconds: 1,
-            warm_seconds: 60,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        wall_seconds: 1,
+        warm_seconds: 60,
+        ..LIMITS
+    })
     .await;
     let val = Val::http(
         "export default () => { setInterval(() => new Uint8Array(1e6).fill(1), 5); return new Response('ok'); };",

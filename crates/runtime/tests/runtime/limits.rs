@@ -8,13 +8,10 @@ use crate::harness::{Host, LIMITS, Val};
 
 #[tokio::test]
 async fn a_run_that_waits_for_ever_is_ended_by_the_clock() {
-    let host = Host::with(
-        Limits {
-            wall_seconds: 1,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        wall_seconds: 1,
+        ..LIMITS
+    })
     .await;
     let ran = host
         .script("console.log('before'); await new Promise((resolve) => setTimeout(resolve, 1e6));")
@@ -26,13 +23,10 @@ async fn a_run_that_waits_for_ever_is_ended_by_the_clock() {
 
 #[tokio::test]
 async fn an_endless_loop_is_ended_by_its_cpu_time() {
-    let host = Host::with(
-        Limits {
-            cpu_seconds: 1,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        cpu_seconds: 1,
+        ..LIMITS
+    })
     .await;
     let ran = host.script("console.log('before'); for (;;);").await;
     assert_eq!(ran.outcome.end, End::TimedOut);
@@ -46,13 +40,10 @@ async fn an_endless_loop_is_ended_by_its_cpu_time() {
 
 #[tokio::test]
 async fn a_heap_that_grows_without_end_is_out_of_memory() {
-    let host = Host::with(
-        Limits {
-            memory_mb: 64,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        memory_mb: 64,
+        ..LIMITS
+    })
     .await;
     let ran = host
         .script(
@@ -73,13 +64,10 @@ async fn a_heap_that_grows_without_end_is_out_of_memory() {
 
 #[tokio::test]
 async fn buffers_outside_the_heap_are_memory_too() {
-    let host = Host::with(
-        Limits {
-            memory_mb: 64,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        memory_mb: 64,
+        ..LIMITS
+    })
     .await;
     let ran = host
         .script(
@@ -93,7 +81,7 @@ async fn buffers_outside_the_heap_are_memory_too() {
 
 #[tokio::test]
 async fn a_flood_of_lines_is_cut_and_says_so() {
-    let host = Host::with(Limits { log_kb: 10, ..LIMITS }, |_| {}).await;
+    let host = Host::limited(Limits { log_kb: 10, ..LIMITS }).await;
     let ran = host
         .script("for (let i = 0; i < 20_000; i++) console.log('line', i); export default 'done';")
         .await;
@@ -123,7 +111,7 @@ async fn a_flood_of_lines_is_cut_and_says_so() {
 
 #[tokio::test]
 async fn a_flood_of_empty_lines_is_cut_too() {
-    let host = Host::with(Limits { log_kb: 10, ..LIMITS }, |_| {}).await;
+    let host = Host::limited(Limits { log_kb: 10, ..LIMITS }).await;
     for print in ["console.log('')", "Deno.stdout.writeSync(new Uint8Array([10]))"] {
         let ran = host
             .script(&format!("for (let i = 0; i < 20_000; i++) {print};"))
@@ -136,14 +124,11 @@ async fn a_flood_of_empty_lines_is_cut_too() {
 
 #[tokio::test]
 async fn a_flood_that_never_ends_is_cut_and_ended() {
-    let host = Host::with(
-        Limits {
-            log_kb: 10,
-            cpu_seconds: 1,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        log_kb: 10,
+        cpu_seconds: 1,
+        ..LIMITS
+    })
     .await;
     let ran = host
         .script("for (;;) Deno.stdout.writeSync(new Uint8Array(1000).fill(97));")
@@ -155,7 +140,7 @@ async fn a_flood_that_never_ends_is_cut_and_ended() {
 
 #[tokio::test]
 async fn one_huge_line_is_cut() {
-    let host = Host::with(Limits { log_kb: 10, ..LIMITS }, |_| {}).await;
+    let host = Host::limited(Limits { log_kb: 10, ..LIMITS }).await;
     let ran = host
         .script("console.log('x'.repeat(5e6)); console.log('after');")
         .await;
@@ -212,13 +197,10 @@ async fn a_run_can_be_cancelled_and_keeps_its_lines() {
 
 #[tokio::test]
 async fn a_run_that_waits_for_its_place_can_be_cancelled() {
-    let host = Host::with(
-        Limits {
-            user_runs: 1,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        user_runs: 1,
+        ..LIMITS
+    })
     .await;
     let first = Val {
         run: Some(Uuid::new_v4().into()),
@@ -246,14 +228,11 @@ async fn a_run_that_waits_for_its_place_can_be_cancelled() {
 
 #[tokio::test]
 async fn what_is_cut_in_the_middle_of_a_character_is_still_text() {
-    let host = Host::with(
-        Limits {
-            log_kb: 1,
-            value_kb: 1,
-            ..LIMITS
-        },
-        |_| {},
-    )
+    let host = Host::limited(Limits {
+        log_kb: 1,
+        value_kb: 1,
+        ..LIMITS
+    })
     .await;
     // Of the two the one or the other is cut in a character's middle.
     for start in ["", "x"] {
