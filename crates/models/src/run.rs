@@ -449,7 +449,7 @@ pub struct Eval {
     /// An expression, a function expression, or a module: 1 to 256,000 characters.
     #[schema(min_length = 1, max_length = 256000)]
     pub code: String,
-    /// The arguments for a function.
+    /// The arguments for a function; left out, it is called with none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Vec<serde_json::Value>>,
 }
@@ -469,7 +469,7 @@ pub enum EvalArgs {
     Bare(Vec<serde_json::Value>),
     /// `{"args": [1, 2]}`
     Named {
-        /// The arguments, in order.
+        /// The arguments, in order; left out, there are none.
         #[serde(default)]
         args: Vec<serde_json::Value>,
     },

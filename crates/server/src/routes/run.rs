@@ -30,13 +30,13 @@ pub(super) fn router() -> OpenApiRouter<AppState> {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ArgsQuery {
-    /// A JSON list.
+    /// A JSON list; none is the empty one.
     #[serde(default)]
     args: Option<String>,
 }
 
 impl ArgsQuery {
-    /// The arguments; none is the empty list.
+    /// The arguments.
     pub(super) fn parse(self) -> ApiResult<Vec<Value>> {
         let Some(text) = self.args.filter(|text| !text.is_empty()) else {
             return Ok(Vec::new());
@@ -47,6 +47,8 @@ impl ArgsQuery {
 }
 
 /// Calls a script val: its default export, with the arguments of the query.
+///
+/// An address without `args` calls it with none. An export that is no function is the value itself.
 #[utoipa::path(get, path = "/v1/run/{handle}", tag = "run",
     params(("handle" = String, Path, description = "`{username}.{val_name}`"), ArgsQuery),
     responses((status = 200, description = "The value, as JSON", body = Value),
@@ -62,6 +64,8 @@ async fn run_val_with_query(
 }
 
 /// Calls a script val: its default export, with the arguments of the body.
+///
+/// A request without a body, or without `args`, calls it with none. An export that is no function is the value itself.
 #[utoipa::path(post, path = "/v1/run/{handle}", tag = "run", request_body = EvalArgs,
     params(("handle" = String, Path, description = "`{username}.{val_name}`")),
     responses((status = 200, description = "The value, as JSON", body = Value),

@@ -1,6 +1,9 @@
 //! Calling vals as functions, on the real Deno.
 
-use axum::http::StatusCode;
+use axum::{
+    body::Body,
+    http::{Method, StatusCode},
+};
 use hamlet_models::{BaseRun, FullRun, Page, Privacy, ProblemCode, RunStatus, Trigger, ValKind};
 use hamlet_server::config::Settings;
 use serde_json::{Value, json};
@@ -52,6 +55,30 @@ async fn a_val_is_called_with_arguments_however_they_come() {
     assert_eq!(
         ada.post("/v1/run/ada.add", &json!([1])).await.value(),
         json!({"sum": 11})
+    );
+}
+
+#[tokio::test]
+async fn a_call_without_arguments_is_a_call() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    script(&ada, "count", "export default (...args) => args.length;").await;
+    for answer in [
+        ada.get("/v1/run/ada.count").await,
+        ada.get("/v1/run/ada.count?args=").await,
+        ada.send(Method::POST, "/v1/run/ada.count", Body::empty()).await,
+        ada.post("/v1/run/ada.count", &json!({})).await,
+        ada.post("/v1/run/ada.count", &json!([])).await,
+        ada.post("/v1/eval", &json!({"code": "(...args) => args.length"}))
+            .await,
+        ada.get("/v1/eval/(...args)=%3Eargs.length").await,
+    ] {
+        assert_eq!(answer.value(), 0);
+    }
+    script(&ada, "words", "export default [\"no\", \"function\"];").await;
+    assert_eq!(
+        ada.get("/v1/run/ada.words").await.value(),
+        json!(["no", "function"])
     );
 }
 
