@@ -1,6 +1,7 @@
-//! What becomes of workers: what they leave, what they may not keep, and that none outlives the runtime.
+//! What becomes of workers: what they leave, what they may not keep, what others see of them, and that none outlives the
+//! runtime.
 
-use std::{fs, path::Path, process::Stdio, time::Duration};
+use std::{fs, path::Path, process::Stdio, sync::Arc, time::Duration};
 
 use hamlet_models::{Limits, ValKind};
 use hamlet_runtime::{End, Input, Runtime, RuntimeError};
@@ -71,6 +72,50 @@ async fn a_worker_leaves_nothing_behind() {
     assert!(folder.starts_with(host.work_dir.to_str().expect("a path")));
     eventually("the folder is gone", || !fs::exists(&folder).expect("an answer")).await;
     eventually("the process is gone", || workers_of(&host.work_dir).is_empty()).await;
+}
+
+#[tokio::test]
+async fn a_secret_is_not_in_what_the_system_shows_of_a_worker() {
+    let host = Host::with(LIMITS, |config| config.blank_workers = 2).await;
+    let with_secret = |kind, code: &str| Val {
+        environment: Arc::from([("SECRET".to_owned(), "marked-4711".to_owned())]),
+        ..Val::new(kind, code)
+    };
+    let waiting = with_secret(
+        ValKind::Script,
+        "console.log(Deno.env.get('SECRET'), Deno.pid); await new Promise((resolve) => setTimeout(resolve, 1e6));",
+    );
+    let warm = with_secret(
+        ValKind::Http,
+        "export default () => new Response(`${process.env.SECRET} ${Deno.pid}`);",
+    );
+    let request = waiting.request();
+    let (run, runtime) = (request.id, host.runtime.clone());
+    let script = tokio::spawn(async move { runtime.run(request, Input::Script { args: None }).await });
+    let (_, answered) = host.get(&warm, "/").await;
+    let logged = waiting.record.until_line("marked-4711").await.logs[0]
+        .1
+        .message
+        .clone();
+
+    let workers = workers_of(&host.work_dir);
+    for said in [answered, logged] {
+        let pid = said.strip_prefix("marked-4711 ").expect("the secret");
+        assert!(
+            workers.contains(&pid.parse().expect("an id")),
+            "{pid} of {workers:?}"
+        );
+    }
+    for pid in workers {
+        for (file, usual) in [("environ", "DENO_DIR="), ("cmdline", "--allow-write=")] {
+            let shown = fs::read(format!("/proc/{pid}/{file}")).expect("what the system shows");
+            let shown = String::from_utf8_lossy(&shown);
+            assert!(shown.contains(usual), "{file} of {pid}: {shown}");
+            assert!(!shown.contains("marked-4711"), "{file} of {pid}: {shown}");
+        }
+    }
+    assert!(host.runtime.cancel(run));
+    script.await.expect("an end").expect("a run that is carried out");
 }
 
 #[tokio::test]
