@@ -31,12 +31,21 @@ export class Server {
     this.log = [];
   }
 
-  /** Starts a server with an empty data folder and waits until it is ready. */
-  static async start() {
+  /**
+   * Starts a server with an empty data folder and waits until it is ready.
+   * @param {Record<string, string>} [settings] by the names of their environment variables
+   */
+  static async start(settings = {}) {
     const folder = await mkdtemp(join(tmpdir(), "hamlet-e2e-"));
     const child = spawn(program, ["serve", "--listen", "127.0.0.1:0", "--data-dir", join(folder, "data")], {
       cwd: folder,
-      env: { PATH: process.env.PATH, HAMLET_DENO: process.env.HAMLET_DENO, HOME: folder, USER: "ada" },
+      env: {
+        PATH: process.env.PATH,
+        HAMLET_DENO: process.env.HAMLET_DENO,
+        HOME: folder,
+        USER: "ada",
+        ...settings,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     /** @type {string[]} */

@@ -4,11 +4,15 @@ import { launch, Visitor } from "./browser.mjs";
 import { Server } from "./server.mjs";
 import { signIn, Workspace } from "./workspace.mjs";
 
-/** Starts a server and a browser, with a visitor whom the server does not know; `begin` is what the visitor does first. */
+/**
+ * Starts a server and a browser, with a visitor whom the server does not know; `begin` is what the visitor does first,
+ * `settings` are the server's by their environment variables.
+ */
 export async function setUp(
   begin = async (/** @type {Visitor} */ _visitor, /** @type {Server} */ _server) => {},
+  settings = /** @type {Record<string, string>} */ ({}),
 ) {
-  const server = await Server.start();
+  const server = await Server.start(settings);
   /** @type {import("playwright-core").Browser | undefined} */
   let browser;
   const end = async () => {
@@ -29,7 +33,10 @@ export async function setUp(
 }
 
 /** As `setUp`, with the visitor signed in as the server's owner. No hook does that: a file's own would not wait for it. */
-export async function setUpSignedIn() {
-  const { server, browser, visitor: ada } = await setUp((visitor, server) => signIn(visitor, server.link));
+export async function setUpSignedIn(settings = /** @type {Record<string, string>} */ ({})) {
+  const { server, browser, visitor: ada } = await setUp(
+    (visitor, server) => signIn(visitor, server.link),
+    settings,
+  );
   return { server, browser, ada, work: new Workspace(ada) };
 }
