@@ -1,82 +1,25 @@
 //! Vals that mean harm, each beside a neighbour under load: they reach nothing, their runs say how they ended, the
 //! neighbour goes on, and nothing of them is left. `tests/vals/hostile_*` are those that one run is enough for.
 
-use std::{
-    fs,
-    path::Path,
-    process,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{fs, path::Path, process, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use hamlet_models::{Limits, ValKind};
 use hamlet_runtime::{BoxError, End, Input};
 use http_body_util::{BodyExt, StreamBody};
-use tempfile::TempDir;
 use tokio::{
-    io::AsyncReadExt,
-    net::{TcpListener, UdpSocket, UnixListener},
     sync::{mpsc, watch},
     task::JoinHandle,
 };
 use uuid::Uuid;
 
 use crate::{
+    expected::Expected,
     harness::{Host, LIMITS, Val, eventually, get, request, text, workers_of},
-    vals::{Expected, check_on, folders},
+    traps::Traps,
+    vals::{check_on, folders},
 };
-
-/// Listeners on this machine that no val may reach, and who came nevertheless.
-struct Traps {
-    port: u16,
-    socket: TempDir,
-    caught: Arc<Mutex<Vec<String>>>,
-}
-
-impl Traps {
-    async fn set() -> Self {
-        let caught: Arc<Mutex<Vec<String>>> = Arc::default();
-        let tcp = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let port = tcp.local_addr().expect("an address").port();
-        let socket = tempfile::tempdir().expect("a folder");
-        let unix = UnixListener::bind(socket.path().join("trap")).expect("a socket");
-        let udp = UdpSocket::bind(("127.0.0.1", port)).await.expect("a port");
-        let mut listeners = vec![tcp];
-        // Not every machine has IPv6.
-        listeners.extend(TcpListener::bind(("::1", port)).await.ok());
-        for listener in listeners {
-            let caught = caught.clone();
-            tokio::spawn(async move {
-                while let Ok((mut stream, _)) = listener.accept().await {
-                    let mut said = [0; 200];
-                    let count = stream.read(&mut said).await.unwrap_or(0);
-                    catch(&caught, "TCP", &said[..count]);
-                }
-            });
-        }
-        let seen = caught.clone();
-        tokio::spawn(async move {
-            while unix.accept().await.is_ok() {
-                catch(&seen, "a socket", b"");
-            }
-        });
-        let seen = caught.clone();
-        tokio::spawn(async move {
-            let mut said = [0; 200];
-            while let Ok(count) = udp.recv(&mut said).await {
-                catch(&seen, "UDP", &said[..count]);
-            }
-        });
-        Self { port, socket, caught }
-    }
-}
-
-fn catch(caught: &Mutex<Vec<String>>, how: &str, said: &[u8]) {
-    let said = format!("by {how}: {}", String::from_utf8_lossy(said));
-    caught.lock().expect("what was caught").push(said);
-}
 
 /// An HTTP val that is asked again and again.
 struct Neighbour {
@@ -142,8 +85,7 @@ async fn hostile_vals_reach_nothing_and_leave_nothing() {
     let failures: Vec<String> = stream::iter(&hostile)
         .map(|folder| async {
             let mut problems = beside_a_neighbour(folder, &traps).await;
-            let caught = std::mem::take(&mut *traps.caught.lock().expect("what was caught"));
-            problems.extend(caught);
+            problems.extend(traps.caught());
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
             (!problems.is_empty()).then(|| format!("{name}:\n  {}", problems.join("\n  ")))
         })
@@ -159,14 +101,11 @@ async fn beside_a_neighbour(folder: &Path, traps: &Traps) -> Vec<String> {
         Ok(expected) => expected,
         Err(problem) => return vec![problem],
     };
-    let host = Arc::new(Host::with(expected.limits(), |config| config.blank_workers = 0).await);
+    let host = Arc::new(Host::with(expected.limits(LIMITS), |config| config.blank_workers = 0).await);
     let mut neighbour = Neighbour::of(&host).await;
     let environment = [
         ("TRAP_PORT", traps.port.to_string()),
-        (
-            "TRAP_SOCKET",
-            traps.socket.path().join("trap").display().to_string(),
-        ),
+        ("TRAP_SOCKET", traps.socket()),
         ("SERVER_PID", process::id().to_string()),
         ("VICTIM_PID", neighbour.pid.clone()),
         ("VICTIM_FOLDER", neighbour.folder.clone()),
