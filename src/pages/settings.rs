@@ -68,7 +68,7 @@ fn SettingsDetail(me: Me) -> AnyView {
             {section(
                 "limits",
                 "Limits in force",
-                "What each run meets. The one who runs this server sets them.",
+                "What runs and an account may use. Who runs this server sets those that have a flag.",
                 view! { <LimitsSection /> }.into_any(),
             )}
         </div>

@@ -162,7 +162,17 @@ pub(crate) fn instance() -> serde_json::Value {
         "version": "0.1.0", "denoVersion": "2.9.6", "valsDomain": "localhost:8787",
         "limits": {
             "wallSeconds": 60, "cpuSeconds": 30, "memoryMb": 256, "requestBodyMb": 10, "logKb": 256, "valueKb": 64,
-            "userRuns": 10, "instanceRuns": 50, "warmSeconds": 10, "emailsPerHour": 100,
+            "userRuns": 10, "instanceRuns": 50, "warmSeconds": 10, "waitSeconds": 10, "callBytes": 4_194_304,
+            "answerKb": 5_000, "filesMb": 512, "files": 10_000, "importedVals": 1_000, "secrets": 200,
+            "keepRunsDays": 30, "keepRunsMb": 2_000, "blobsMb": 1_000,
+            "sql": {
+                "seconds": 11, "memoryMb": 256, "statements": 1_000, "callBytes": 33_554_432, "statementMb": 1,
+                "valueMb": 16, "answerMb": 16, "databaseMb": 1_024,
+            },
+            "email": {
+                "addressesPerHour": 100, "addresses": 50, "messageBytes": 41_943_040, "incomingMb": 30,
+                "incomingVals": 20, "waiting": 1_000, "waitingMb": 300,
+            },
         },
     })
 }

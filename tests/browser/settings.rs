@@ -321,7 +321,19 @@ async fn the_limits_are_those_of_the_instance() {
     until_text(&root, "256 MB").await;
     let table = find(&root, "#limits table");
     assert!(has_text(&table, "--wall-seconds") && has_text(&table, "60 s"));
-    assert!(has_text(&table, "256000"));
+    assert!(has_text(&table, "256,000") && has_text(&table, "10 MB") && has_text(&table, "--blobs-mb"));
+    for (row, value) in [
+        ("Time of a call’s statements", "11 s"),
+        ("An account’s database", "1,024 MB"),
+        ("An account’s blobs", "1,000 MB"),
+        ("Message to a val, as it is sent", "30 MB"),
+    ] {
+        let row = find_all(&table, "tbody tr")
+            .into_iter()
+            .find(|found| has_text(found, row))
+            .unwrap_or_else(|| panic!("no row {row}"));
+        assert!(has_text(&row, value), "{}", row.inner_text());
+    }
     assert!(has_text(&root, "Deno 2.9.6"));
 }
 

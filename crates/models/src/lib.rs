@@ -31,7 +31,9 @@ pub use email::{
     EmailAddress, EmailAddresses, EmailAttachment, EmailContent, EmailFile, NewEmail, OutboxEmail, SentEmail,
 };
 pub use id::{EmailId, RunId, TokenId, UserId, ValId};
-pub use instance::{Instance, Limits, Markdown, RenderedMarkdown};
+pub use instance::{
+    EmailLimits, Instance, InstanceLimits, Limits, Markdown, RenderedMarkdown, SqlCallLimits,
+};
 pub use name::{InvalidName, SecretName, TokenName, Username, ValName};
 pub use page::{Page, PageLinks, PageQuery};
 pub use problem::{Problem, ProblemCode, ProblemDetail};
@@ -42,7 +44,7 @@ pub use run::{
 pub use run_input::{KeptRequest, RunInput};
 pub use schedule::{NewSchedule, Schedule};
 pub use scope::{InvalidScope, Scope, ScopeAction, ScopeResource, Scopes};
-pub use secret::{LEADING_VARIABLES, Secret, SecretUpdate};
+pub use secret::{LEADING_VARIABLES, SECRET_MAX_BYTES, Secret, SecretUpdate};
 pub use session::NewSession;
 pub use sqlite::{NewSqlBatch, NewSqlExecution, SqlArgs, SqlMode, SqlResult, SqlStatement};
 pub use timestamp::{InvalidTimestamp, Timestamp};

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::{InvalidName, SecretName, Timestamp, ValId};
 
 /// The most bytes that a secret's value may have.
-const VALUE_MAX_BYTES: usize = 32_768;
+pub const SECRET_MAX_BYTES: usize = 32_768;
 /// The most vals that a secret may be limited to.
 const VALS_MAX: usize = 100;
 
@@ -51,7 +51,7 @@ impl SecretUpdate {
         if self
             .value
             .as_ref()
-            .is_some_and(|value| value.len() > VALUE_MAX_BYTES || value.contains('\0'))
+            .is_some_and(|value| value.len() > SECRET_MAX_BYTES || value.contains('\0'))
         {
             problems.push(("value", "a secret's value has at most 32,768 bytes, and no NUL"));
         }

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::{RuntimeError, error::Taken};
 
 /// How long a run waits for a place before it is refused.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+pub const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// When to try again after a refusal.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// So many groups are remembered before those without a run are forgotten.

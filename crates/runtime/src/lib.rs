@@ -32,14 +32,16 @@ mod setup;
 mod system;
 mod worker;
 
-pub use admission::Place;
+pub use admission::{LONGEST_WAIT, Place};
 pub use api::{ApiChannel, Body};
 pub use compile::javascript;
 pub use config::RuntimeConfig;
 pub use error::{BoxError, RuntimeError, Taken};
 pub use http_val::WebSocketClient;
 pub use lock::{ImportLock, Imports};
+pub use modules::MOST_MODULES;
 pub use outcome::{End, Outcome};
 pub use request::{Input, ModuleSource, Program, ProgramKey, RunEvents, RunRequest, ValReference};
 pub use runtime::{Fetched, Runtime, Stats};
 pub use sandbox::{CheckUp, Enclosure, Finding, LAUNCH, Layer, allow_cpu, check_up, launch};
+pub use worker::{FILES_MB, MOST_FILES};

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Vals that one worker may load, and names by which it may ask for them.
-const MOST_MODULES: usize = 1000;
+pub const MOST_MODULES: usize = 1000;
 
 /// Why a program could not be made ready.
 pub(crate) enum LinkError {

@@ -30,9 +30,10 @@ use tokio::{
     sync::{oneshot, watch},
 };
 
+pub use self::ending::{FILES_MB, MOST_FILES};
 pub(crate) use self::{
     command::{LOCK_FILE, Launch, Purpose},
-    ending::{Doom, Exit, FILES_MB, error},
+    ending::{Doom, Exit, error},
     frames::{ApiAddress, Job, Report, Thrown},
     nursery::Nursery,
 };

@@ -96,7 +96,7 @@ settings! {
     /// Memory of a worker in megabytes [default: 256]
     #[arg(value_name = "MB")]
     memory_mb: u64, "HAMLET_MEMORY_MB";
-    /// Largest body of a request to a val in megabytes [default: 100]
+    /// Largest body of a request to a val, and largest blob, in megabytes [default: 100]
     #[arg(value_name = "MB")]
     request_body_mb: u64, "HAMLET_REQUEST_BODY_MB";
     /// Megabytes that the blobs of an account may take [default: 1000]
@@ -131,7 +131,7 @@ settings! {
 }
 
 /// Addresses to which the mail of an account goes within an hour.
-const EMAILS_PER_HOUR: u32 = 100;
+const ADDRESSES_PER_HOUR: u32 = 100;
 
 /// How the log is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
@@ -253,6 +253,8 @@ pub struct MailConfig {
     pub certificate: Option<(PathBuf, PathBuf)>,
     /// By what mail is sent; it is kept in the outbox without.
     pub relay: Option<String>,
+    /// Addresses to which the mail of an account goes within an hour.
+    pub addresses_per_hour: u32,
 }
 
 /// Without the relay, whose address may hold a password.
@@ -293,7 +295,6 @@ impl TryFrom<Settings> for Config {
                 100_000,
             )?,
             warm_seconds: within("warm_seconds", settings.warm_seconds.unwrap_or(10), 0, 86_400)?,
-            emails_per_hour: EMAILS_PER_HOUR,
         };
         let data_dir = settings.data_dir.unwrap_or_else(|| "hamlet-data".into());
         let base_url = settings.base_url.as_deref().map(base_url).transpose()?;
@@ -337,6 +338,7 @@ impl TryFrom<Settings> for Config {
                     }
                 },
                 relay: settings.mail_relay,
+                addresses_per_hour: ADDRESSES_PER_HOUR,
             },
             deno: settings.deno.unwrap_or_else(|| "deno".into()),
             launcher: "/proc/self/exe".into(),

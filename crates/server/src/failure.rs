@@ -10,7 +10,7 @@ use hamlet_runtime::{End, Outcome};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::error::SHOULD_RETRY;
+use crate::{error::SHOULD_RETRY, server::ANSWER_KB};
 
 /// A run that gave no answer.
 #[derive(Clone, Debug)]
@@ -61,10 +61,11 @@ impl Failure {
 
     /// A run that did answer, but with a value that is too large to send.
     pub fn too_large_a_value() -> Self {
-        let message = "the value is too large to be sent: return less, or serve it from an HTTP val";
         let error = RunError {
             name: "RangeError".to_owned(),
-            message: message.to_owned(),
+            message: format!(
+                "the value is larger than the {ANSWER_KB} kB that a call answers: return less, or serve it from an HTTP val"
+            ),
             stack: String::new(),
         };
         Self {

@@ -14,8 +14,10 @@ use hamlet_models::{NewEmail, SentEmail};
 use hamlet_store::Store;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor, transport::smtp::response::Category};
 
+pub(crate) use compose::ADDRESSES_MAX;
 pub use courier::Courier;
 pub use listener::MailListener;
+pub(crate) use listener::{INCOMING_MAX_BYTES, INCOMING_MAX_VALS};
 pub(crate) use parse::input as email_input;
 pub use postman::Postman;
 
@@ -66,7 +68,7 @@ impl Mailer {
                 store,
                 domain: domain.clone().unwrap_or_else(|| "localhost".to_owned()),
                 relay,
-                allowance: Allowance::new(config.limits.emails_per_hour),
+                allowance: Allowance::new(config.mail.addresses_per_hour),
             }),
         })
     }

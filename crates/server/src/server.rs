@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// The largest value of a call or an evaluation that is answered, in kilobytes; larger ones are for HTTP vals.
-const ANSWER_KB: u64 = 5_000;
+pub(crate) const ANSWER_KB: u64 = 5_000;
 
 /// A running server, but for the port that it listens on.
 pub struct Server {

@@ -12,17 +12,11 @@ use rusqlite::{
     limits::Limit,
 };
 
-pub use self::limits::{SqlError, SqlLimits};
-use self::{
-    guard::Guard,
-    limits::{ANSWER_MAX_BYTES, unusable},
-};
+pub use self::limits::{ANSWER_MAX_BYTES, SQL_MAX_BYTES, SqlError, SqlLimits, VALUE_MAX_BYTES};
+use self::{guard::Guard, limits::unusable};
 
 /// The most statements of a batch.
-const BATCH_MAX_STATEMENTS: usize = 1_000;
-/// The most bytes of one value, and of one statement.
-const VALUE_MAX_BYTES: i32 = 16 << 20;
-const SQL_MAX_BYTES: i32 = 1 << 20;
+pub const BATCH_MAX_STATEMENTS: usize = 1_000;
 /// How many instructions of SQLite's machine pass between two looks at the clock.
 const CLOCK_EVERY: i32 = 10_000;
 /// A database's pages, in bytes.

@@ -5,6 +5,8 @@ use std::{io, path::PathBuf};
 use hamlet_models::VersionNumber;
 use sea_orm::{DbErr, RuntimeErr, SqlErr};
 
+use crate::mail_queue::{MAIL_MAX_BYTES, MAIL_MAX_MESSAGES};
+
 /// Why the store didn't do what it was asked to. The refusals (the kinds before [`StoreError::InUse`]) are for the
 /// person who asked; the rest is for the log. Each says all there is to say: none has a source, which whoever prints
 /// the whole chain would print once more.
@@ -40,7 +42,10 @@ pub enum StoreError {
         most_bytes: u64,
     },
     /// As much mail waits for an account's vals as may.
-    #[error("too much mail waits for this account's vals: try again later")]
+    #[error(
+        "at most {MAIL_MAX_MESSAGES} messages and {} MB wait for an account's vals: try again later",
+        MAIL_MAX_BYTES / 1_000_000
+    )]
     TooMuchMail,
     /// Another server has the data folder.
     #[error("another server is running with the data folder {}: stop it, or choose another folder", .0.display())]

@@ -35,16 +35,19 @@ mod rows;
 mod turns;
 mod writer;
 
-pub use account_database::{AccountDatabase, SqlError, SqlLimits};
+pub use account_database::{
+    ANSWER_MAX_BYTES, AccountDatabase, BATCH_MAX_STATEMENTS, SQL_MAX_BYTES, SqlError, SqlLimits,
+    VALUE_MAX_BYTES,
+};
 pub use blobs::{BlobContent, BlobUpload};
 pub use error::StoreError;
 pub use locks::LockRecord;
-pub use mail_queue::{IncomingEmail, QueuedEmail};
+pub use mail_queue::{IncomingEmail, MAIL_MAX_BYTES, MAIL_MAX_MESSAGES, QueuedEmail};
 pub use objects::Bucket;
 pub use outbox::WaitingEmail;
 pub use runs::{KeptInput, RunRecord, RunScope, RunWrite};
 pub use schedules::{ClaimedTick, DueTick, InvalidSchedule, Ticks};
-pub use secrets::SecretRecord;
+pub use secrets::{SECRETS_MAX, SecretRecord};
 pub use store::{SecretHash, Slice, Store, StoreConfig, StoreRole, hash_secret};
 pub use tokens::TokenGrant;
 pub use turns::Turns;

@@ -2,6 +2,8 @@
 
 mod room;
 
+pub use room::{MAIL_MAX_BYTES, MAIL_MAX_MESSAGES};
+
 use bytes::Bytes;
 use hamlet_models::{Timestamp, UserId, ValId};
 use object_store::{ObjectStoreExt, path::Path};

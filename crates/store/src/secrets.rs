@@ -11,7 +11,7 @@ use sea_orm::{
 use crate::{Store, StoreError, clock::now, entity::secret, rows};
 
 /// The most secrets that an account may have.
-const SECRETS_MAX: u64 = 200;
+pub const SECRETS_MAX: u64 = 200;
 
 /// A secret with its sealed value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use nix::sys::signal::Signal;
 use crate::End;
 
 /// The megabytes that a worker's files may take.
-pub(crate) const FILES_MB: u64 = 512;
+pub const FILES_MB: u64 = 512;
 /// How many files and folders it may have.
-pub(crate) const MOST_FILES: usize = 10_000;
+pub const MOST_FILES: usize = 10_000;
 
 /// Why the host ends a run or a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

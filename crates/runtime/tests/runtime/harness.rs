@@ -51,7 +51,6 @@ pub(crate) const LIMITS: Limits = Limits {
     user_runs: 20,
     instance_runs: 20,
     warm_seconds: 10,
-    emails_per_hour: 100,
 };
 
 /// A runtime that is gone with its folder at the end of the test.

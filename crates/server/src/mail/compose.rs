@@ -14,7 +14,7 @@ use lettre::{
 use crate::error::{ApiError, ApiResult};
 
 /// The most people that one message goes to.
-const RECIPIENTS_MAX: usize = 50;
+pub(crate) const ADDRESSES_MAX: usize = 50;
 /// Headers that the message has anyway, or that say how it is made.
 const OWN_HEADERS: [&str; 10] = [
     "from",
@@ -50,10 +50,10 @@ pub(super) fn compose(
         })?;
         to.push(mailbox("to", &EmailAddress::Text(own.clone()))?);
     }
-    if to.len() + cc.len() + bcc.len() > RECIPIENTS_MAX {
+    if to.len() + cc.len() + bcc.len() > ADDRESSES_MAX {
         return Err(ApiError::invalid(
             "to",
-            format!("a message goes to at most {RECIPIENTS_MAX} addresses"),
+            format!("a message goes to at most {ADDRESSES_MAX} addresses"),
         ));
     }
     let subject = new

@@ -7,6 +7,8 @@ mod extensions;
 mod session;
 mod tls;
 
+pub(crate) use envelope::{INCOMING_MAX_BYTES, INCOMING_MAX_VALS};
+
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use hamlet_store::Store;

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The most bytes of a message with its attachments, which are in base64.
-const MESSAGE_MAX_BYTES: usize = 40 << 20;
+pub(super) const MESSAGE_MAX_BYTES: usize = 40 << 20;
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()

@@ -501,7 +501,7 @@ async fn an_accounts_mail_goes_to_so_many_addresses_an_hour() {
     let app = TestApp::new().await;
     let (ada, eve) = (app.user("ada").await, app.user("eve").await);
     let limits = ada.get("/v1/instance").await.value()["limits"].clone();
-    assert_eq!(limits["emailsPerHour"], 100);
+    assert_eq!(limits["email"]["addressesPerHour"], 100);
     let many = json!({"to": vec!["bob@example.com"; 40], "bcc": vec!["carl@example.com"; 10]});
     for _ in 0..2 {
         ada.post("/v1/email", &many).await.value();

@@ -373,7 +373,7 @@ async fn mail_for_whom_much_waits_stays_with_its_sender_for_now() {
     let refused = sender.say("RCPT TO:<ada.clerk@mail.test>").await;
     assert_eq!(
         refused,
-        "452 Too much mail waits for this address: try again later\r\n"
+        "452 at most 1000 messages and 300 MB wait for an account's vals: try again later\r\n"
     );
     assert!(
         sender

@@ -1,7 +1,8 @@
 //! `/v1/instance`, `/v1/markdown` and `/healthz`.
 
 use axum::http::StatusCode;
-use hamlet_models::{Instance, ProblemCode};
+use hamlet_models::{Instance, InstanceLimits, ProblemCode};
+use hamlet_server::config::Settings;
 use serde_json::json;
 
 use crate::test_app::TestApp;
@@ -12,9 +13,29 @@ async fn the_instance_tells_its_limits() {
     let instance: Instance = app.anonymous().get("/v1/instance").await.json();
     assert_eq!(instance.version, env!("CARGO_PKG_VERSION"));
     assert_eq!(instance.vals_domain, "localhost:8787");
+    let InstanceLimits { runs, sql, email, .. } = instance.limits;
+    assert_eq!((runs.wall_seconds, runs.memory_mb), (60, 256));
+    assert_eq!((sql.seconds, sql.memory_mb, sql.database_mb), (10, 256, 1_024));
+    assert_eq!((email.incoming_mb, email.waiting), (30, 1_000));
+}
+
+#[tokio::test]
+async fn the_limits_are_the_settings_in_force() {
+    let settings = Settings {
+        wall_seconds: Some(7),
+        blobs_mb: Some(8),
+        keep_runs_days: Some(9),
+        ..Settings::default()
+    };
+    let app = TestApp::with_settings(settings).await;
+    let limits = app.anonymous().get("/v1/instance").await.value()["limits"].take();
     assert_eq!(
-        (instance.limits.wall_seconds, instance.limits.memory_mb),
-        (60, 256)
+        (
+            &limits["wallSeconds"],
+            &limits["blobsMb"],
+            &limits["keepRunsDays"]
+        ),
+        (&json!(7), &json!(8), &json!(9))
     );
 }
 

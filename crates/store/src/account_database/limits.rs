@@ -6,7 +6,11 @@ use rusqlite::{Connection, ErrorCode};
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of rows and of columns' names that one call answers.
-pub(super) const ANSWER_MAX_BYTES: usize = 16 << 20;
+pub const ANSWER_MAX_BYTES: usize = 16 << 20;
+/// The most bytes of one value.
+pub const VALUE_MAX_BYTES: i32 = 16 << 20;
+/// The most bytes of the text of one statement.
+pub const SQL_MAX_BYTES: i32 = 1 << 20;
 
 /// Why statements were not run.
 #[derive(Debug, thiserror::Error, Serialize, Deserialize)]
@@ -98,6 +102,11 @@ impl SqlLimits {
             Some(ErrorCode::OperationInterrupted) => self.too_slow(),
             Some(ErrorCode::OutOfMemory) => self.too_greedy(),
             Some(ErrorCode::DiskFull) => self.full(),
+            Some(ErrorCode::TooBig) => SqlError::Refused(format!(
+                "{error}: a value has at most {} MB, and the text of a statement {} MB",
+                VALUE_MAX_BYTES >> 20,
+                SQL_MAX_BYTES >> 20
+            )),
             Some(ErrorCode::AuthorizationForStatementDenied) => SqlError::Refused(
                 "this statement is not allowed here: an account's database can't attach files, set pragmas, make \
                  temporary tables or begin transactions of its own (send a batch instead)"

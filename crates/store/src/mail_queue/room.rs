@@ -15,10 +15,10 @@ use crate::{
     entity::{queued_email, val},
 };
 
-/// The most messages: what vals that take a second each work off in minutes, and the slowest ones in hours.
-const MESSAGES_MAX: i64 = 1_000;
-/// The most bytes: ten of the largest messages.
-const BYTES_MAX: i64 = 300_000_000;
+/// The most messages that wait for an account's vals: what vals that take a second each work off in minutes, and the slowest ones in hours.
+pub const MAIL_MAX_MESSAGES: i64 = 1_000;
+/// The most bytes of those: ten of the largest messages.
+pub const MAIL_MAX_BYTES: i64 = 300_000_000;
 
 impl Store {
     /// Refused if a message of that many bytes is more than may wait for this user's vals.
@@ -74,7 +74,7 @@ async fn waiting<D: ConnectionTrait>(owner: Uuid, db: &D) -> Result<(i64, i64), 
 }
 
 fn must_fit(messages: i64, bytes: i64) -> Result<(), StoreError> {
-    if messages > MESSAGES_MAX || bytes > BYTES_MAX {
+    if messages > MAIL_MAX_MESSAGES || bytes > MAIL_MAX_BYTES {
         Err(StoreError::TooMuchMail)
     } else {
         Ok(())

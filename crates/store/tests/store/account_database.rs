@@ -208,6 +208,21 @@ fn an_endless_statement_is_stopped() {
 }
 
 #[test]
+fn what_is_too_large_for_a_value_or_a_statement_says_how_large_it_may_be() {
+    let db = Fixture::new();
+    for large in [
+        "select zeroblob(17000000)",
+        &format!("select 1{}", " ".repeat(2_000_000)),
+    ] {
+        let refused = db.refused(large);
+        assert!(
+            refused.contains("a value has at most 16 MB") && refused.contains("a statement 1 MB"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
 fn a_database_grows_to_its_largest_size_and_says_so() {
     let db = Fixture::with_limits(SqlLimits {
         database_bytes: 2 << 20,

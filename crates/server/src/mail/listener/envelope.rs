@@ -11,9 +11,9 @@ use hamlet_models::ValId;
 use mailin::{Handler, Response, response};
 
 /// The largest message, as it is sent: attachments take a third more than they are.
-pub(super) const MESSAGE_MAX_BYTES: u64 = 30_000_000;
+pub(crate) const INCOMING_MAX_BYTES: u64 = 30_000_000;
 /// The most vals that one message goes to.
-const RECIPIENTS_MAX: usize = 20;
+pub(crate) const INCOMING_MAX_VALS: usize = 20;
 
 /// Shared by the session and the state machine that reads its lines.
 #[derive(Clone, Default)]
@@ -71,7 +71,7 @@ impl Parts {
 
     /// Whether the message is larger than one that is taken.
     pub(super) fn is_too_large(&self) -> bool {
-        self.size > MESSAGE_MAX_BYTES
+        self.size > INCOMING_MAX_BYTES
     }
 }
 
@@ -83,10 +83,12 @@ impl Handler for Envelope {
 
     fn rcpt(&mut self, to: &str) -> Response {
         let mut parts = self.lock();
-        if parts.vals.len() >= RECIPIENTS_MAX {
+        if parts.vals.len() >= INCOMING_MAX_VALS {
             return Response::custom(
                 452,
-                "Too many recipients: send the rest in another message".to_owned(),
+                format!(
+                    "A message is to at most {INCOMING_MAX_VALS} addresses: send it to the rest once more"
+                ),
             );
         }
         parts.asked = Some(Asked::Recipient(to.to_owned()));

@@ -5,7 +5,7 @@ use std::io;
 
 use mailin::Response;
 
-use super::envelope::MESSAGE_MAX_BYTES;
+use super::envelope::INCOMING_MAX_BYTES;
 
 /// How the line that begins a message starts.
 const MAIL: &[u8] = b"MAIL FROM:<";
@@ -47,7 +47,7 @@ impl Mail {
                 _ => return Some(Err(refusal(555, "MAIL has no such parameter here"))),
             }
         }
-        Some(if mail.size.is_some_and(|size| size > MESSAGE_MAX_BYTES) {
+        Some(if mail.size.is_some_and(|size| size > INCOMING_MAX_BYTES) {
             Err(too_large())
         } else {
             Ok(mail)
@@ -67,7 +67,7 @@ impl Mail {
 
 /// The answer to a message that is larger than one that is taken.
 pub(super) fn too_large() -> Response {
-    let most = MESSAGE_MAX_BYTES / 1_000_000;
+    let most = INCOMING_MAX_BYTES / 1_000_000;
     refusal(
         552,
         &format!("The message is larger than {most} MB as it is sent"),
@@ -81,7 +81,7 @@ pub(super) fn as_sent(response: &Response) -> io::Result<Vec<u8>> {
     if written.starts_with(b"250-")
         && let Some(end) = written.iter().position(|&byte| byte == b'\n')
     {
-        let size = format!("250-SIZE {MESSAGE_MAX_BYTES}\r\n");
+        let size = format!("250-SIZE {INCOMING_MAX_BYTES}\r\n");
         written.splice(end + 1..end + 1, size.into_bytes());
     }
     Ok(written)

@@ -232,10 +232,7 @@ async fn find(post: &Post, address: &str) -> Result<Option<Arc<ValRecord>>, Stor
 /// The sender keeps the message and tries again: when less waits, or when our own fault is mended.
 fn not_taken(error: &StoreError) -> Response {
     if let StoreError::TooMuchMail = error {
-        return Response::custom(
-            452,
-            "Too much mail waits for this address: try again later".to_owned(),
-        );
+        return Response::custom(452, error.to_string());
     }
     tracing::error!(%error, "a message could not be taken");
     Response::custom(451, "Try again later".to_owned())
