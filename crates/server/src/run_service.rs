@@ -168,11 +168,12 @@ impl RunService {
     /// Starts a val of a kind other than HTTP. It runs to its end, also if nobody waits for it; a scheduled val's ticks
     /// wait for that, unless they may overlap, but it does not wait for the run of a tick.
     pub async fn start(&self, val: &Arc<ValRecord>, call: Call) -> ApiResult<Started> {
+        let id = new_run_id();
         if val.kind != ValKind::Interval {
-            return Ok(self.launch(self.prepare(new_run_id(), val, call).await?));
+            return Ok(self.launch(self.prepare(id, val, call).await?));
         }
-        let hold = Hold::take(&self.inner.store, &self.inner.limits, val.id).await?;
-        let prepared = match self.prepare(new_run_id(), val, call).await {
+        let hold = Hold::take(&self.inner.store, &self.inner.limits, val.id, id).await?;
+        let prepared = match self.prepare(id, val, call).await {
             Ok(prepared) => prepared,
             Err(error) => {
                 hold.release().await;

@@ -9,6 +9,7 @@ pub(crate) mod outbox;
 pub(crate) mod queued_email;
 pub(crate) mod run;
 pub(crate) mod run_log;
+pub(crate) mod schedule_hold;
 pub(crate) mod secret;
 pub(crate) mod session;
 pub(crate) mod sign_in_link;

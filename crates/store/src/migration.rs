@@ -14,6 +14,7 @@ mod m0010_sent_mail;
 mod m0011_retries;
 mod m0012_holds;
 mod m0013_queued_bytes;
+mod m0014_schedule_holds;
 
 use sea_orm_migration::{
     MigrationTrait, MigratorTrait, SchemaManager,
@@ -46,6 +47,7 @@ impl MigratorTrait for ValsMigrator {
             Box::new(m0011_retries::Migration),
             Box::new(m0012_holds::Migration),
             Box::new(m0013_queued_bytes::Migration),
+            Box::new(m0014_schedule_holds::Migration),
         ]
     }
 

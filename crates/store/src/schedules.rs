@@ -99,10 +99,10 @@ fn may_run(now: Timestamp) -> Condition {
 
 /// Whether neither a tick's run nor one that its owner started goes on.
 fn is_idle(now: Timestamp) -> Condition {
-    let is_past = |until: val::Column| until.is_null().or(until.lte(now.as_millis()));
+    let until = val::Column::RunningUntil;
     Condition::all()
-        .add(is_past(val::Column::RunningUntil))
-        .add(is_past(val::Column::HeldUntil))
+        .add(until.is_null().or(until.lte(now.as_millis())))
+        .add(holds::is_free(now))
 }
 
 /// Vals of the owner of the val in question whose runs keep ticks waiting.
@@ -140,16 +140,12 @@ async fn resume(
     if alone {
         val::Entity::update_many()
             .col_expr(val::Column::RunningUntil, Expr::value(None::<i64>))
-            .col_expr(val::Column::HeldUntil, Expr::value(None::<i64>))
-            .filter(
-                Condition::any()
-                    .add(val::Column::RunningUntil.is_not_null())
-                    .add(val::Column::HeldUntil.is_not_null()),
-            )
+            .filter(val::Column::RunningUntil.is_not_null())
             .exec(tx)
             .await?;
         free_all(tx).await?;
     }
+    holds::forget(now, alone, tx).await?;
     let missed = Condition::all()
         .add(val::Column::NextRunAt.lt(missed_before.as_millis()))
         .add(val::Column::CatchUp.eq(false))

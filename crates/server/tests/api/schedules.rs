@@ -526,3 +526,38 @@ async fn ticks_wait_for_a_run_that_was_started_now_which_itself_waits_for_none()
         tokio::task::yield_now().await;
     }
 }
+
+#[tokio::test]
+async fn ticks_wait_for_all_runs_that_were_started_now_whichever_ends_first() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let endless = "export default () => new Promise((done) => setTimeout(done, 1e6))";
+    let val = scheduled(&ada, json!({"cron": "every 1 minute"}), endless).await;
+    let tick = schedule_of(&ada, &val).await.next_run_at.expect("a tick");
+    let val = app.store.get_val(val.id).await.expect("the val");
+    let run_now = async || {
+        let call = Call {
+            trigger: Trigger::Run,
+            parent_id: None,
+            replay_of: None,
+            input: Input::Interval { last_run_at: None },
+        };
+        app.server.state.runs.start(&val, call).await.expect("a run")
+    };
+    for first_ends_first in [true, false] {
+        let (first, second) = (run_now().await, run_now().await);
+        let mut ends = [first, second];
+        if !first_ends_first {
+            ends.reverse();
+        }
+        for (number, run) in ends.into_iter().enumerate() {
+            assert_eq!(due(&app, tick).await, 0, "{number} of two are over");
+            while !app.server.state.runs.cancel(run.run.id()) {
+                tokio::task::yield_now().await;
+            }
+            // What it held is released by then.
+            run.outcome().await.expect("an end");
+        }
+    }
+    assert_eq!(due(&app, tick).await, 1);
+}

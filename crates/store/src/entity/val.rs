@@ -32,8 +32,6 @@ pub struct Model {
     pub next_run_at: Option<i64>,
     /// Until when the tick that was claimed last keeps the next from running.
     pub running_until: Option<i64>,
-    /// Until when a run that is no tick's keeps the next tick from running.
-    pub held_until: Option<i64>,
     pub last_run_at: Option<i64>,
     pub readme: Option<String>,
 }

@@ -3,7 +3,7 @@
 use sea_orm_migration::{prelude::*, schema::*};
 
 use super::add_columns;
-use crate::entity::val::{Column, Entity};
+use crate::entity::val::Entity;
 
 #[derive(DeriveMigrationName)]
 pub(crate) struct Migration;
@@ -15,6 +15,6 @@ impl MigrationTrait for Migration {
     }
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        add_columns(manager, Entity, [big_integer_null(Column::HeldUntil)]).await
+        add_columns(manager, Entity, [big_integer_null("held_until")]).await
     }
 }

@@ -258,7 +258,6 @@ fn val_row(record: &ValRecord) -> val::Model {
             .and_then(|schedule| schedule.next_run_at)
             .map(Timestamp::as_millis),
         running_until: None,
-        held_until: None,
         last_run_at: None,
         readme: record.readme.clone(),
     }

@@ -1,7 +1,8 @@
 //! Schedules: a tick is claimed once, on either database, and across a restart.
 
-use hamlet_models::{NewSchedule, NewVal, Timestamp, ValId, ValKind, ValUpdate};
-use hamlet_store::{ClaimedTick, DueTick, Store, Turns};
+use hamlet_models::{NewSchedule, NewVal, RunId, Timestamp, ValId, ValKind, ValUpdate};
+use hamlet_store::{ClaimedTick, DueTick, Store, StoreError, Turns};
+use uuid::Uuid;
 
 use crate::harness::TestStore;
 
@@ -156,19 +157,21 @@ both!(a_tick_waits_while_its_schedule_is_held);
 async fn a_tick_waits_while_its_schedule_is_held(store: TestStore) {
     let user = store.user("ada").await.id;
     let (val, tick) = scheduled(&store, user, "every 1 hour").await;
-    for minutes in [2, 5, 3] {
-        let held = store.hold_schedule(val, later(tick, minutes)).await;
+    let runs = [5, 2, 3].map(|minutes| (RunId(Uuid::now_v7()), minutes));
+    for (run, minutes) in runs {
+        let held = store.hold_schedule(val, run, later(tick, minutes)).await;
         held.expect("held");
     }
     let seen = due(&store, later(tick, 5)).await.remove(0);
     let early = store.claim_tick(seen, later(tick, 4), later(tick, 9)).await;
     assert!(early.expect("an answer").is_none(), "held for the longest");
-    let release = async |minutes| {
-        let released = store.release_schedule(val, later(tick, minutes)).await;
-        released.expect("released");
-        due(&store, tick).await.len()
-    };
-    assert_eq!((release(2).await, release(5).await), (0, 1));
+    for ((run, _), ticks) in runs.into_iter().zip([0, 0, 1]) {
+        store.release_schedule(run).await.expect("released");
+        assert_eq!(due(&store, tick).await.len(), ticks, "each holds by itself");
+    }
+    let gone = ValId(Uuid::now_v7());
+    let refused = store.hold_schedule(gone, runs[0].0, tick).await;
+    assert!(matches!(refused, Err(StoreError::NotFound("val"))), "{refused:?}");
 
     let overlapping = ValUpdate {
         schedule: Some(Some(NewSchedule {
@@ -178,7 +181,8 @@ async fn a_tick_waits_while_its_schedule_is_held(store: TestStore) {
         ..ValUpdate::default()
     };
     store.update_val(val, &overlapping).await.expect("changed");
-    store.hold_schedule(val, later(tick, 200)).await.expect("held");
+    let held = store.hold_schedule(val, runs[0].0, later(tick, 200)).await;
+    held.expect("held");
     assert_eq!(due(&store, later(tick, 100)).await.len(), 1);
 }
 
