@@ -79,9 +79,9 @@ const RESERVED: [&str; 4] = [
     "VALTOWN",
 ];
 
-/// Variables by which the engine is led to other places for modules than the instance says: no val gets them, or it
-/// would reach addresses that no val may reach.
-pub const LEADING_VARIABLES: [&str; 11] = [
+/// Variables by which the engine is led to other places for modules than the instance says, or to trust others: no val
+/// gets them, or it would reach addresses that no val may reach, and miss those that it may.
+pub const LEADING_VARIABLES: [&str; 15] = [
     "HTTP_PROXY",
     "http_proxy",
     "HTTPS_PROXY",
@@ -93,13 +93,17 @@ pub const LEADING_VARIABLES: [&str; 11] = [
     "NPM_CONFIG_REGISTRY",
     "npm_config_registry",
     "JSR_URL",
+    "DENO_CERT",
+    "DENO_TLS_CA_STORE",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
 ];
 
 impl SecretName {
     /// Why a secret of this name would be of no use, if it would be.
     pub fn problem(&self) -> Option<&'static str> {
         LEADING_VARIABLES.contains(&self.as_str()).then_some(
-            "no val gets a variable of this name, which says where modules are fetched from: choose another",
+            "no val gets a variable of this name, which says where modules come from and who is trusted: choose another",
         )
     }
 }

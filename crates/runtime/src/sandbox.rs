@@ -39,6 +39,8 @@ pub(crate) struct Lock {
     pub(crate) cache_writable: bool,
     /// The worker's own modules.
     pub(crate) bootstrap: PathBuf,
+    /// What says whom to trust, where the host's environment names it.
+    pub(crate) certificates: Vec<PathBuf>,
     /// The folder that is the worker's own.
     pub(crate) scratch: PathBuf,
     /// The memory that the worker may hold, in megabytes.

@@ -57,6 +57,7 @@ pub(super) fn restrict(lock: &Lock) -> Result<RulesetStatus, RulesetError> {
         // Paths that are not there are passed over.
         .add_rules(path_beneath_rules(READABLE, read))?
         .add_rules(path_beneath_rules([&lock.bootstrap], read))?
+        .add_rules(path_beneath_rules(&lock.certificates, read))?
         .add_rules(path_beneath_rules(
             LOADERS,
             AccessFs::Execute | AccessFs::ReadFile,

@@ -27,14 +27,10 @@ fn denied_imports(fallback: Option<&str>) -> String {
     }
 }
 
-/// Variables of the host that tell Deno where packages are and whom to trust.
-const PASSED_ON: [&str; 5] = [
-    "NPM_CONFIG_REGISTRY",
-    "DENO_CERT",
-    "DENO_TLS_CA_STORE",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-];
+/// Variables of the host that tell Deno where packages are and which of its own lists says whom to trust.
+const PASSED_ON: [&str; 2] = ["NPM_CONFIG_REGISTRY", "DENO_TLS_CA_STORE"];
+/// Those that name a file or a folder with whom to trust.
+const CERTIFICATES: [&str; 3] = ["DENO_CERT", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 /// Those that name the host's way to the network.
 const PROXIES: [&str; 6] = [
     "HTTP_PROXY",
@@ -53,6 +49,17 @@ fn environment(names: &[&'static str]) -> Vec<(&'static str, OsString)> {
         .iter()
         .filter_map(|name| Some((*name, std::env::var_os(name)?)))
         .collect()
+}
+
+/// What says whom to trust, named so that it is found from a worker's folder too.
+fn certificates() -> Vec<(&'static str, OsString)> {
+    let mut named = environment(&CERTIFICATES);
+    for (_, path) in &mut named {
+        if let Ok(absolute) = std::path::absolute(&*path) {
+            *path = absolute.into();
+        }
+    }
+    named
 }
 
 /// What Deno is started for.
@@ -86,6 +93,7 @@ pub(crate) struct Launch {
     denied_imports: String,
     /// What Deno is told by the host's own environment.
     environment: Vec<(&'static str, OsString)>,
+    certificates: Vec<(&'static str, OsString)>,
     /// Whether a worker that can't put on the whole lock must not start.
     pub(crate) strict: bool,
 }
@@ -101,6 +109,7 @@ impl Launch {
             heap_mb: config.limits.memory_mb,
             denied_imports: denied_imports(config.module_fallback.as_deref()),
             environment: environment(&PASSED_ON),
+            certificates: certificates(),
             strict: false,
         }
     }
@@ -122,6 +131,7 @@ impl Launch {
             cache: self.cache_dir.clone(),
             cache_writable: false,
             bootstrap: self.bootstrap_dir().to_owned(),
+            certificates: self.certificates.iter().map(|(_, path)| path.into()).collect(),
             scratch: dir.to_owned(),
             memory_mb: self.heap_mb,
             cgroup: cgroup.map(Path::to_owned),
@@ -202,7 +212,8 @@ impl Launch {
             .stderr(stderr)
             .process_group(0)
             .kill_on_drop(true);
-        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        let told = self.environment.iter().chain(&self.certificates);
+        command.envs(told.map(|(name, value)| (name, value)));
         if !purpose.runs() {
             // Vals have no way out but their own; what the host fetches goes the host's.
             command.envs(environment(&PROXIES));
