@@ -1,5 +1,6 @@
 //! The interface through the real router over a real store, without a port; and the command line.
 
+mod own_network;
 mod registry;
 mod s3;
 mod test_app;
@@ -47,3 +48,5 @@ mod openapi;
 
 mod command_line;
 mod listen;
+
+mod rebinding;
