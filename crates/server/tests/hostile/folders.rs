@@ -23,7 +23,6 @@ const LIMITS: Limits = Limits {
     user_runs: 20,
     instance_runs: 32,
     warm_seconds: 3,
-    emails_per_hour: 100,
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
