@@ -7,6 +7,15 @@ use croner::{
 use hamlet_models::Timestamp;
 use jiff::tz::TimeZone;
 
+/// The fields of a cron expression, and what each may be.
+const FIELDS: [(&str, &str); 5] = [
+    ("minute", "0 to 59"),
+    ("hour", "0 to 23"),
+    ("day of the month", "1 to 31"),
+    ("month", "1 to 12, or JAN to DEC"),
+    ("day of the week", "0 to 7, or SUN to SAT"),
+];
+
 /// A schedule that was understood.
 #[derive(Clone, Debug)]
 pub struct Ticks(Kind);
@@ -40,9 +49,9 @@ impl Ticks {
             return Ok(Self(Kind::Every(millis)));
         }
         let parser = CronParser::builder().seconds(Seconds::Disallowed).build();
-        let cron = parser.parse(cron).map_err(|error| InvalidSchedule {
+        let cron = parser.parse(cron).map_err(|_| InvalidSchedule {
             path: "schedule.cron",
-            sentence: format!("{cron:?} is no cron expression: {error}"),
+            sentence: wrong_in(cron, &parser),
         })?;
         Ok(Self(Kind::Cron(Box::new(cron), zone)))
     }
@@ -72,6 +81,22 @@ impl Ticks {
         std::iter::successors(Some(first), |&tick| self.next(tick, tick))
             .take(count)
             .collect()
+    }
+}
+
+/// What is wrong with a cron expression: the first field that can't be read by itself.
+fn wrong_in(cron: &str, parser: &CronParser) -> String {
+    let fields = cron.split_whitespace().zip(FIELDS).enumerate();
+    let wrong = fields.into_iter().find(|(place, (field, _))| {
+        let mut alone = ["*"; FIELDS.len()];
+        alone[*place] = field;
+        parser.parse(&alone.join(" ")).is_err()
+    });
+    match wrong {
+        Some((_, (field, (name, range)))) => {
+            format!("{cron:?} is no cron expression: {field} is no {name}, which is {range}")
+        }
+        None => format!("{cron:?} is no cron expression: it has 5 fields, like */15 * * * *"),
     }
 }
 
@@ -184,5 +209,26 @@ mod tests {
             never.next(at("2026-01-01T00:00:00Z"), at("2026-01-01T00:00:00Z")),
             None
         );
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_expression_is_told_by_its_field() {
+        for (cron, what) in [
+            ("61 * * * *", "61 is no minute, which is 0 to 59"),
+            ("0 7-25 * * *", "7-25 is no hour, which is 0 to 23"),
+            ("0 0 32 13 *", "32 is no day of the month, which is 1 to 31"),
+            ("0 0 * 13 *", "13 is no month, which is 1 to 12, or JAN to DEC"),
+            (
+                "0 0 * * MOO",
+                "MOO is no day of the week, which is 0 to 7, or SUN to SAT",
+            ),
+            ("0 0 * * * *", "it has 5 fields, like */15 * * * *"),
+        ] {
+            let refused = Ticks::parse(cron, "UTC").expect_err(cron);
+            assert_eq!(
+                refused.sentence,
+                format!("{cron:?} is no cron expression: {what}")
+            );
+        }
     }
 }
