@@ -189,9 +189,10 @@ impl LiveRun {
             (lines, log.cut_bytes.saturating_add(log.unsent.1))
         };
         let message = format!(
-            "{lines} {} ({} kB) cut here: the logs of a run are kept up to {} kB.",
-            if lines == 1 { "line was" } else { "lines were" },
+            "{lines} {} ({} kB) {} cut here: the logs of a run are kept up to {} kB.",
+            if lines == 1 { "line" } else { "lines" },
             bytes.div_ceil(1000),
+            if lines == 1 { "was" } else { "were" },
             self.log_limit / 1000,
         );
         self.events.log(

@@ -102,6 +102,12 @@ async fn a_flood_of_lines_is_cut_and_says_so() {
         .next()
         .and_then(|word| word.parse().ok())
         .expect("how many lines");
+    assert!(
+        remarks[0].starts_with(&format!("{cut} lines ("))
+            && remarks[0].ends_with(" kB) were cut here: the logs of a run are kept up to 10 kB."),
+        "{}",
+        remarks[0]
+    );
     let kept = lines.iter().filter(|line| line.starts_with("line ")).count();
     assert!(
         (20_000..=20_001).contains(&(kept + cut)),
