@@ -14,6 +14,14 @@ const INBOX = `export default function (email: { from: string; subject?: string;
 }
 `;
 
+/** A script that names what it returns. @param {string} name */
+const price = (name) =>
+  `export default function (amount: number) {
+  console.log("${name} of", amount);
+  return { ${name}: amount };
+}
+`;
+
 const { server, ada, work } = await setUpSignedIn();
 
 test("a request that came from outside is sent again with its headers and its body", async () => {
@@ -62,6 +70,44 @@ test("a message is given again", async () => {
   await ada.page.getByText(/^The same result, the same logs/).waitFor();
   const now = ada.page.getByRole("region", { name: "Logs of this run" });
   await now.getByText("eve@example.com weather It rains.").waitFor();
+});
+
+test("the same input is given to other versions, and what came of it stands side by side", async () => {
+  await work.create({ name: "price", starter: "Script", code: price("net") });
+  await ada.page.getByLabel("Arguments").fill("[100]");
+  await work.run("Run", /^Done after/);
+  await ada.page.getByRole("link", { name: "All about this run" }).click();
+  await ada.page.getByRole("button", { name: "Run again" }).waitFor();
+  const first = new URL(ada.page.url()).pathname;
+  await ada.open("/v/ada/price");
+  for (const name of ["gross", "total"]) {
+    await work.write(price(name), "Code of price");
+    await work.page.keyboard.press("Control+S");
+    await work.says("Saved");
+  }
+
+  await ada.open(first);
+  await ada.page.getByRole("button", { name: "Run again on v0" }).waitFor();
+  await ada.page.getByRole("button", { name: "Run on latest, v2" }).click();
+  await ada.page.waitForURL(/\?beside=/);
+  await ada.page.getByText(/^Another result, other logs/).waitFor();
+  const now = ada.page.getByRole("article", { name: "This run" });
+  const then = ada.page.getByRole("article", { name: "The earlier run" });
+  await now.getByText("Version 2,").waitFor();
+  await now.getByText("{ total: 100 }").waitFor();
+  await then.getByText("Version 0,").waitFor();
+  await then.getByText("{ net: 100 }").waitFor();
+
+  await ada.open(first);
+  await ada.page.getByText("On another version").click();
+  await ada.page.getByLabel("Version").selectOption("v1");
+  await ada.isAccessible();
+  await ada.fitsAPhone();
+  await ada.page.getByRole("button", { name: "Run on this version" }).click();
+  await ada.page.waitForURL(/\?beside=/);
+  await now.getByText("{ gross: 100 }").waitFor();
+  await ada.page.getByRole("link", { name: "Show this run alone" }).click();
+  await ada.page.getByRole("region", { name: "Input" }).getByText("[100]").waitFor();
 });
 
 test("nothing was printed as an error, thrown or refused on the way", async () => {
