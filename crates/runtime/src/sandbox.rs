@@ -19,7 +19,7 @@ use std::{fs, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::cgroup::{Cgroups, met_its_limit};
+pub(crate) use self::cgroup::{Cgroups, Group};
 use self::probe::probe;
 pub use self::{
     checkup::{CheckUp, check_up},
@@ -130,12 +130,10 @@ pub(crate) async fn examine(
     let group = cgroups.as_ref().map(|groups| groups.make(0)).transpose()?;
     let scratch = config.work_dir.join("0");
     fs::create_dir(&scratch)?;
-    let lock = launch.lock(&scratch, group.as_deref());
+    let lock = launch.lock(&scratch, group.as_ref().map(Group::path));
     let found = probe(&config.launcher, &lock, why_none.as_deref()).await;
     fs::remove_dir(scratch)?;
-    if let Some(group) = group {
-        let _ = fs::remove_dir(group);
-    }
+    drop(group);
     let found = found?;
     let missing = found
         .iter()
@@ -147,5 +145,8 @@ pub(crate) async fn examine(
             layer.name()
         )));
     }
+    // One that can't be entered would keep workers from starting.
+    let can_enter = |finding: &Finding| finding.layer == Layer::Cgroup && finding.holds;
+    let cgroups = cgroups.filter(|_| found.iter().any(can_enter));
     Ok((found, cgroups))
 }

@@ -43,7 +43,7 @@ use self::{
     rest::Rest,
     runs::Runs,
 };
-use crate::{live_run::LiveRun, modules::Modules, system};
+use crate::{live_run::LiveRun, modules::Modules, sandbox::Group, system};
 
 /// What a worker does now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(crate) struct Worker {
     pub(crate) number: u64,
     pub(crate) dir: PathBuf,
     /// Its control group, where there are such.
-    cgroup: Option<PathBuf>,
+    cgroup: Option<Arc<Group>>,
     pid: Pid,
     key: String,
     /// Marks an answer as a failure of the handler.

@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    fs,
     path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
@@ -16,11 +15,7 @@ use tokio::{net::UnixListener, process::Child};
 use tokio_util::task::TaskTracker;
 
 use super::{Exit, Launch, Worker, pipe::Pumped};
-use crate::{
-    ApiChannel,
-    remove::remove_folder,
-    sandbox::{self, Cgroups},
-};
+use crate::{ApiChannel, remove::remove_folder, sandbox::Cgroups};
 
 /// What every worker is started with.
 pub(crate) struct Nursery {
@@ -111,8 +106,12 @@ pub(super) async fn attend(
         serving.abort();
     }
     let cgroup = worker.cgroup.clone();
-    let out_of_memory = worker.engine_gave_up.load(Ordering::Relaxed)
-        || cgroup.as_deref().is_some_and(sandbox::met_its_limit);
+    let ran_out_of = cgroup.as_ref().and_then(|group| group.bytes_it_ran_out_of());
+    if let Some(bytes) = ran_out_of {
+        // It grew too fast for the monitor to see it.
+        worker.memory_seen.fetch_max(bytes, Ordering::Relaxed);
+    }
+    let out_of_memory = worker.engine_gave_up.load(Ordering::Relaxed) || ran_out_of.is_some();
     worker.exit.send_replace(Some(Exit {
         doom: worker.doom.get().copied(),
         status,
@@ -122,7 +121,7 @@ pub(super) async fn attend(
     // A val may have left many files; and a folder that can't be removed now is removed at the next start.
     let removed = tokio::task::spawn_blocking(move || {
         if let Some(cgroup) = cgroup {
-            let _ = fs::remove_dir(cgroup);
+            cgroup.remove();
         }
         remove_folder(&dir)
     });

@@ -63,12 +63,15 @@ impl Worker {
         };
         let (stdout, stdout_end) = new_pipe()?;
         let (stderr, stderr_end) = new_pipe()?;
+        // Where the start fails, or is given up, the process ends first, and then its group goes.
         let cgroup = nursery
             .cgroups
             .as_ref()
-            .map(|groups| groups.make(number))
+            .map(|groups| groups.make(number).map(Arc::new))
             .transpose()?;
-        let lock = nursery.launch.lock(&dir, cgroup.as_deref());
+        let lock = nursery
+            .launch
+            .lock(&dir, cgroup.as_ref().map(|group| group.path()));
         let purpose = Purpose::Val {
             locked: imports.is_some(),
         };
