@@ -61,15 +61,13 @@ impl Serve {
 
         let url = config.own_url();
         let sandbox = server.sandbox();
-        for missing in sandbox
-            .iter()
-            .filter(|finding| !finding.holds && !finding.layer.is_extra())
-        {
-            tracing::warn!(
-                layer = missing.layer.name(),
-                why = missing.proof,
-                "vals are locked in less well here"
-            );
+        for missing in sandbox.iter().filter(|finding| !finding.holds) {
+            let (layer, why) = (missing.layer.name(), &missing.proof);
+            if missing.layer.is_extra() {
+                tracing::info!(layer, why, "a layer is missing that the others make up for");
+            } else {
+                tracing::warn!(layer, why, "vals are locked in less well here");
+            }
         }
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
