@@ -1,47 +1,43 @@
 //! The one place where vals are run: by whom, with what environment, and how it is recorded.
 
+mod page_request;
+mod requests;
+
 mod environment;
 mod hold;
 mod imports;
 mod modules;
-mod page_request;
+mod records;
 
 pub use page_request::kept_request;
+pub(crate) use records::new_run_id;
+pub use requests::Answered;
 
 use std::{sync::Arc, time::Duration};
 
-use axum::http;
-use hamlet_models::{
-    Author, Limits, RunError, RunId, RunPhases, RunStatus, SecretName, Timestamp, Trigger, Truncated, UserId,
-    ValId, ValKind,
-};
-use hamlet_runtime::{
-    Body, Input, Outcome, Place, Program, ProgramKey, RunEvents, RunRequest, Runtime, RuntimeError,
-};
-use hamlet_store::{RunRecord, SecretRecord, Store, ValRecord};
+use hamlet_models::{Author, Limits, RunId, RunStatus, SecretName, Trigger, UserId, ValId, ValKind};
+use hamlet_runtime::{Input, Outcome, Place, Program, ProgramKey, RunRequest, Runtime};
+use hamlet_store::{RunRecord, Store, ValRecord};
 use moka::sync::Cache;
 use serde_json::Value;
 use tokio::task::JoinHandle;
-use uuid::Uuid;
 
 use crate::{
     auth::RunTokens,
-    clock,
     config::Config,
     error::{ApiError, ApiResult},
     present::Links,
-    recorder::{Given, GivenRequest, RecordedRun, Recorder, cut, without_tokens},
+    recorder::{Given, RecordedRun, Recorder},
     sealing::Sealing,
 };
-use environment::{Environment, Environments};
+use environment::Environments;
 use hold::Hold;
 use modules::AuthorModules;
+use records::{keep_args, new_record, nobody, refused, run_error, val_record};
+use requests::WarmVal;
 
 /// For how many HTTP vals what their workers are started with is kept at hand.
 const WARM_VALS: u64 = 10_000;
-
-/// No account has this id.
-const NOBODY: UserId = UserId(Uuid::nil());
 
 /// Starts vals and records their runs; a cheap handle.
 #[derive(Clone)]
@@ -57,17 +53,6 @@ struct Inner {
     environments: Environments,
     runtime: Option<Runtime>,
     warm: Cache<ValId, Arc<WarmVal>>,
-}
-
-/// What every request to one version of an HTTP val is run with.
-struct WarmVal {
-    val: Arc<ValRecord>,
-    /// The environment that goes with this is in force until then.
-    expires: Timestamp,
-    program: Program,
-    secrets: Arc<Vec<SecretRecord>>,
-    environment: Environment,
-    modules: Arc<AuthorModules>,
 }
 
 /// Who starts a run, and with what.
@@ -102,14 +87,6 @@ impl Drop for Prepared {
             self.run.give_up(RunStatus::Cancelled, error);
         }
     }
-}
-
-/// What a request to an HTTP val came to.
-pub struct Answered {
-    /// The run as it is recorded.
-    pub run: Arc<RecordedRun>,
-    /// The val's response, or why there is none.
-    pub response: Result<http::Response<Body>, Box<Outcome>>,
 }
 
 impl Started {
@@ -268,7 +245,7 @@ impl RunService {
         input: Input,
     ) -> ApiResult<Prepared> {
         let runtime = self.inner.runtime()?;
-        self.inner.keep_args(&mut record, &input);
+        keep_args(&mut record, &input, self.most_value_bytes());
         let (id, owner) = (record.id, record.owner.id);
         let secrets = self.inner.store.list_secrets(owner).await?;
         let environment = self
@@ -295,44 +272,6 @@ impl RunService {
         })
     }
 
-    /// Sends a visitor's request to an HTTP val; its address is the public one, absolute.
-    pub async fn fetch(&self, val: &Arc<ValRecord>, request: http::Request<Body>) -> ApiResult<Answered> {
-        let runtime = self.inner.runtime()?;
-        let warm = self.inner.warm_val(val).await?;
-        let record = request_record(val, Trigger::Http, &request);
-        let (given, request) = GivenRequest::note(request, self.most_value_bytes());
-        let run = self.inner.recorder.begin(record, Given::Request(given)).await?;
-        self.fetch_as(&runtime, &warm, run.clone(), run, request).await
-    }
-
-    async fn fetch_as(
-        &self,
-        runtime: &Runtime,
-        warm: &WarmVal,
-        run: Arc<RecordedRun>,
-        events: Arc<dyn RunEvents>,
-        request: http::Request<Body>,
-    ) -> ApiResult<Answered> {
-        let asked = RunRequest {
-            id: run.id(),
-            group: warm.val.owner.id.0,
-            program: warm.program.clone(),
-            environment: warm.environment.clone(),
-            modules: warm.modules.clone(),
-            events,
-        };
-        let abandoned = GiveUpIfLeft(Some(&run));
-        let fetched = runtime.fetch(asked, request).await;
-        abandoned.answered();
-        match fetched {
-            Ok(fetched) => Ok(Answered {
-                run,
-                response: fetched.response,
-            }),
-            Err(error) => Err(refused(&run, error)),
-        }
-    }
-
     /// Ends a run that goes on; `false` if it doesn't.
     pub fn cancel(&self, id: RunId) -> bool {
         self.inner
@@ -351,165 +290,6 @@ impl Inner {
 
     fn program(&self, val: &ValRecord) -> Program {
         modules::program(&self.links, val)
-    }
-
-    /// What the worker of this version of a val is started with: the same for every request, so that it stays warm.
-    async fn warm_val(&self, val: &Arc<ValRecord>) -> ApiResult<Arc<WarmVal>> {
-        let secrets = self.store.list_secrets(val.owner.id).await?;
-        let now = clock::now();
-        if let Some(warm) = self.warm.get(&val.id)
-            && Arc::ptr_eq(&warm.val, val)
-            && Arc::ptr_eq(&warm.secrets, &secrets)
-            && now < warm.expires
-        {
-            return Ok(warm);
-        }
-        let made = self.environments.of_worker(val, now, &secrets);
-        let (environment, expires) = made.map_err(ApiError::Internal)?;
-        let warm = Arc::new(WarmVal {
-            val: val.clone(),
-            expires,
-            program: self.program(val),
-            secrets,
-            environment,
-            modules: Arc::new(AuthorModules::new(
-                self.store.clone(),
-                self.links.clone(),
-                val.owner.id,
-            )),
-        });
-        self.warm.insert(val.id, warm.clone());
-        Ok(warm)
-    }
-
-    fn keep_args(&self, record: &mut RunRecord, input: &Input) {
-        let args = match input {
-            Input::Script { args: Some(args) } => args,
-            Input::Eval { args } if !args.is_empty() => args,
-            Input::Script { args: None } | Input::Eval { .. } | Input::Interval { .. } | Input::Email(_) => {
-                return;
-            }
-        };
-        let most = usize::try_from(self.limits.value_kb.saturating_mul(1_000)).unwrap_or(usize::MAX);
-        let mut text = Value::Array(args.clone()).to_string();
-        if text.len() > most {
-            text.truncate(cut(&text, most).len());
-            record.truncated.args = true;
-        }
-        record.args = Some(text);
-    }
-}
-
-/// Ends the record of a request whose sender left before it got a place; from there on the runtime ends it.
-struct GiveUpIfLeft<'a>(Option<&'a RecordedRun>);
-
-impl GiveUpIfLeft<'_> {
-    fn answered(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for GiveUpIfLeft<'_> {
-    fn drop(&mut self) {
-        if let Some(run) = self.0
-            && run.record().status == RunStatus::Queued
-        {
-            run.give_up(
-                RunStatus::Cancelled,
-                run_error("CancelledError", "whoever asked did not wait for a place"),
-            );
-        }
-    }
-}
-
-/// Notes that a run did not come to be, and answers why.
-fn refused(run: &RecordedRun, error: RuntimeError) -> ApiError {
-    let said = match &error {
-        RuntimeError::OverCapacity { .. } => run_error("OverCapacityError", &error.to_string()),
-        RuntimeError::ShuttingDown => run_error("UnavailableError", "the server was ending"),
-        RuntimeError::Deno(_) | RuntimeError::Sandbox(_) | RuntimeError::Modules(_) | RuntimeError::Io(_) => {
-            run_error(
-                "InternalError",
-                "something went wrong on the server's side; its log has the cause",
-            )
-        }
-    };
-    run.give_up(RunStatus::Error, said);
-    error.into()
-}
-
-fn run_error(name: &str, message: &str) -> RunError {
-    RunError {
-        name: name.to_owned(),
-        message: message.to_owned(),
-        stack: String::new(),
-    }
-}
-
-fn val_record(val: &ValRecord, call: &Call) -> RunRecord {
-    RunRecord {
-        val_id: Some(val.id),
-        val_name: Some(val.name.clone()),
-        version: Some(val.version),
-        ..new_record(val.owner.clone(), call)
-    }
-}
-
-fn request_record<B>(val: &ValRecord, trigger: Trigger, request: &http::Request<B>) -> RunRecord {
-    // An HTTP val takes no other input than the request.
-    let call = Call {
-        trigger,
-        parent_id: None,
-        replay_of: None,
-        input: Input::Script { args: None },
-    };
-    let request = hamlet_models::RunRequest {
-        method: request.method().as_str().to_owned(),
-        url: without_tokens(request.uri().to_string()),
-        status: None,
-    };
-    RunRecord {
-        request: Some(request),
-        ..val_record(val, &call)
-    }
-}
-
-/// In whose place an evaluation stands that is nobody's.
-fn nobody() -> Author {
-    Author {
-        id: NOBODY,
-        username: "nobody".parse().expect("a username"),
-    }
-}
-
-/// Names a run that begins.
-pub(crate) fn new_run_id() -> RunId {
-    RunId(Uuid::now_v7())
-}
-
-fn new_record(owner: Author, call: &Call) -> RunRecord {
-    RunRecord {
-        id: new_run_id(),
-        val_id: None,
-        owner,
-        val_name: None,
-        version: None,
-        parent_id: call.parent_id,
-        replay_of: call.replay_of,
-        status: RunStatus::Queued,
-        trigger: call.trigger,
-        started_at: clock::now(),
-        ended_at: None,
-        duration_ms: None,
-        cpu_ms: None,
-        memory_bytes: None,
-        error: None,
-        request: None,
-        args: None,
-        return_value: None,
-        response: None,
-        truncated: Truncated::default(),
-        phases: RunPhases::default(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use hamlet_models::{RunId, SecretName, Timestamp, UserId, ValId};
 use hamlet_store::{SecretRecord, ValRecord};
 
-use super::{NOBODY, longest_run};
+use super::{longest_run, records::NOBODY};
 use crate::{auth::RunTokens, config::Config, sealing::Sealing};
 
 /// The token of a worker that serves many requests is renewed this often, by starting a new worker: a start an hour and

@@ -11,11 +11,11 @@ use hamlet_runtime::{Body, BoxError, Outcome, RunEvents};
 use hamlet_store::{RunRecord, ValRecord};
 use http_body_util::{BodyExt, BodyStream, Full};
 
-use super::{Answered, Given, GivenRequest, RunService, request_record};
+use super::{Answered, RunService, records::request_record};
 use crate::{
     error::{ApiError, ApiResult},
     gateway,
-    recorder::{RecordedRun, as_text},
+    recorder::{Given, GivenRequest, RecordedRun, as_text},
 };
 
 impl RunService {
