@@ -74,6 +74,9 @@ impl App {
     }
 
     async fn route(&mut self, mut request: Request<Body>) -> Response {
+        if let Err(error) = gateway::must_be_apart(&self.state.config, &request) {
+            return error.into_response();
+        }
         match auth::by_token(&self.state, request.headers()).await {
             Ok(None) => {}
             Ok(Some(user)) => {

@@ -12,7 +12,9 @@ use hamlet_models::Limits;
 use hamlet_store::{Bucket, SqlLimits, StoreConfig, StoreRole};
 use serde::Deserialize;
 
-use addresses::{base_url, bucket, mail_domain, module_fallback, must_be_of_two_sites, vals_domain};
+use addresses::{
+    base_url, bucket, is_of_vals_site, mail_domain, module_fallback, must_be_of_two_sites, vals_domain,
+};
 
 /// Declares each setting once: what it means, its name, its type, and its name in the environment.
 macro_rules! settings {
@@ -383,6 +385,12 @@ impl Config {
             }
             format!("http://{address}")
         })
+    }
+
+    /// Whether a page at this host, without a port, is of one site with the pages of vals. With the default host of vals
+    /// none is that is not theirs: what follows `localhost` has its sites one label below it.
+    pub fn is_of_vals_site(&self, host: &str) -> bool {
+        self.vals_domain_chosen && is_of_vals_site(host, &self.vals_domain)
     }
 
     /// Whether people reach the instance by HTTPS.

@@ -75,6 +75,19 @@ pub fn label_in_host<'a, B>(config: &Config, request: &'a Request<B>) -> Option<
     (is_below && !is_apps()).then_some(label)
 }
 
+/// Refuses to be the app at a host of the vals' site: a browser lets pages of one site set cookies for each other, and
+/// sends theirs along. Where the app is to be is not always a setting; where it is asked for always shows.
+pub fn must_be_apart<B>(config: &Config, request: &Request<B>) -> ApiResult<()> {
+    match host_of(request).filter(|host| config.is_of_vals_site(host)) {
+        None => Ok(()),
+        Some(host) => Err(ApiError::Malformed(format!(
+            "{host} is of one site with the vals' pages, which answer below {}: ask for this instance at a host of another \
+             registered domain",
+            config.vals_domain
+        ))),
+    }
+}
+
 fn host_of<B>(request: &Request<B>) -> Option<&str> {
     let named = request
         .headers()

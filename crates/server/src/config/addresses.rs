@@ -74,9 +74,7 @@ pub(super) fn must_be_of_two_sites(base_url: &str, vals_domain: &str) -> Result<
     let Some(Host::Domain(app)) = url.host() else {
         return Ok(());
     };
-    let domain = vals_domain.split(':').next().unwrap_or_default();
-    // Every val has a host of its own below the domain, which may be one that registers others: what is compared is it.
-    if site(app) != site(&format!("val.{domain}")) {
+    if !is_of_vals_site(app, vals_domain) {
         return Ok(());
     }
     Err(ConfigError::Invalid {
@@ -86,6 +84,13 @@ pub(super) fn must_be_of_two_sites(base_url: &str, vals_domain: &str) -> Result<
              another registered domain, as vals.example.net beside hamlet.example.org"
         ),
     })
+}
+
+/// Whether browsers take this host, without a port, for one site with the vals' pages.
+pub(super) fn is_of_vals_site(host: &str, vals_domain: &str) -> bool {
+    let domain = vals_domain.split(':').next().unwrap_or_default();
+    // Every val has a host of its own below the domain, which may be one that registers others: what is compared is it.
+    site(&host.to_ascii_lowercase()) == site(&format!("val.{domain}"))
 }
 
 /// What browsers take for one site: the registered domain, or the host itself where there is none.

@@ -680,3 +680,45 @@ async fn more_requests_than_there_are_places_are_told_to_come_back() {
     );
     assert_eq!(runs[0].status, RunStatus::Error);
 }
+
+#[tokio::test]
+async fn the_app_does_not_answer_at_a_host_of_the_vals_site() {
+    let app = TestApp::with_settings(Settings {
+        vals_domain: Some("vals.example.com:8443".into()),
+        ..Settings::default()
+    })
+    .await;
+    let ada = app.user("ada").await;
+    for host in [
+        "example.com",
+        "app.Example.com:8443",
+        "vals.example.com",
+        "vals.example.com.",
+    ] {
+        let there = ada.with("host", host);
+        for path in ["/v1/me", "/login"] {
+            let refused = there.get(path).await.refused(ProblemCode::Malformed);
+            assert!(
+                refused.message.contains("vals.example.com:8443"),
+                "{}",
+                refused.message
+            );
+        }
+    }
+    for host in [
+        "example.net",
+        "myexample.com",
+        "127.0.0.1:8787",
+        "[::1]:8787",
+        "localhost",
+        "hamlet",
+    ] {
+        ada.with("host", host).get("/v1/me").await.value();
+    }
+    // The usual host of vals is a domain that registers others, as browsers see it.
+    let usual = TestApp::new().await;
+    let ada = usual.user("ada").await;
+    for host in ["localhost:8787", "127.0.0.1:8787", "hamlet.lan:8787"] {
+        ada.with("host", host).get("/v1/me").await.value();
+    }
+}
