@@ -28,7 +28,7 @@ pub(crate) struct Nursery {
     pub(crate) api: Option<(Arc<dyn ApiChannel>, HeaderValue)>,
     /// Every worker whose process lives, by number.
     pub(crate) living: Mutex<HashMap<u64, Arc<Worker>>>,
-    /// Ends when every worker's process has been waited for and its folder is gone.
+    /// Ends when every worker's process, begun or whole, has been waited for and its folder is gone.
     pub(crate) attendants: TaskTracker,
     pub(super) next: AtomicU64,
 }

@@ -34,6 +34,8 @@ impl Worker {
     /// Starts a process and waits until it is ready for its job. With a `lock`, its imports from elsewhere lead where
     /// that says.
     pub(crate) async fn start(nursery: &Arc<Nursery>, lock: Option<&str>) -> Result<Arc<Self>, RuntimeError> {
+        // The end of the runtime waits for those that nobody looks after yet, too.
+        let _starting = nursery.attendants.token();
         let number = nursery.next.fetch_add(1, Ordering::Relaxed);
         let dir = nursery.work_dir.join(number.to_string());
         fs::DirBuilder::new().mode(0o700).create(&dir)?;

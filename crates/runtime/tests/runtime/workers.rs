@@ -1,7 +1,13 @@
 //! What becomes of workers: what they leave, what they may not keep, what others see of them, and that none outlives the
 //! runtime.
 
-use std::{fs, path::Path, process::Stdio, sync::Arc, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::Arc,
+    time::Duration,
+};
 
 use hamlet_models::{Limits, ValKind};
 use hamlet_runtime::{End, Input, Runtime, RuntimeError};
@@ -72,6 +78,34 @@ async fn a_worker_leaves_nothing_behind() {
     assert!(folder.starts_with(host.work_dir.to_str().expect("a path")));
     eventually("the folder is gone", || !fs::exists(&folder).expect("an answer")).await;
     eventually("the process is gone", || workers_of(&host.work_dir).is_empty()).await;
+}
+
+#[tokio::test]
+async fn a_worker_that_was_being_started_when_the_runtime_ended_leaves_nothing_behind() {
+    let host = Host::new().await;
+    let folders = || -> Vec<PathBuf> {
+        let entries = fs::read_dir(&host.work_dir).expect("the work folder").flatten();
+        entries
+            .map(|entry| entry.path())
+            .filter(|path| !path.ends_with("bootstrap") && !path.ends_with("stock"))
+            .collect()
+    };
+    // Until one is seen that is not ready yet, and with none beside it.
+    loop {
+        let last = folders();
+        host.script("1").await;
+        eventually("the next one is begun, and the last one gone", || {
+            let now = folders();
+            now.len() == 1 && now != last
+        })
+        .await;
+        if fs::exists(folders()[0].join("socket")).expect("an answer") {
+            break;
+        }
+    }
+    host.runtime.shutdown(Duration::ZERO).await;
+    assert_eq!(folders(), Vec::<PathBuf>::new());
+    assert_eq!(workers_of(&host.work_dir), Vec::<u32>::new());
 }
 
 #[tokio::test]
