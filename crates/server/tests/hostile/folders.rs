@@ -1,6 +1,6 @@
 //! The folders `tests/vals/hostile_*` of the runtime, which say what must come of each act.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use axum::http::StatusCode;
 use futures_util::{StreamExt, stream};
@@ -22,70 +22,67 @@ const LIMITS: Limits = Limits {
     value_kb: 100,
     user_runs: 20,
     instance_runs: 32,
-    warm_seconds: 3,
+    warm_seconds: 2,
+};
+
+/// Those that are ended by their use of the processor.
+const BUSY: Limits = Limits {
+    cpu_seconds: 1,
+    ..LIMITS
+};
+
+/// Those that are ended by their memory.
+pub(crate) const LARGE: Limits = Limits {
+    memory_mb: 64,
+    ..LIMITS
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_takes_time_beside_a_neighbour() {
-    let limits = Limits {
-        cpu_seconds: 1,
-        ..LIMITS
-    };
-    suffers_all_of(limits).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_takes_memory_beside_a_neighbour() {
-    let limits = Limits {
-        memory_mb: 64,
-        ..LIMITS
-    };
-    suffers_all_of(limits).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_reaches_out_beside_a_neighbour() {
-    suffers_all_of(LIMITS).await;
+    let siege = besieged(LIMITS).await;
+    suffer_those_of(&siege, LIMITS).await;
+    siege.over().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_busy_without_end_beside_a_neighbour() {
+    let siege = besieged(BUSY).await;
+    suffer_those_of(&siege, BUSY).await;
+    siege.over().await;
 }
 
 #[test]
-fn each_folder_is_one_of_these_tests() {
+fn each_folder_is_for_one_of_these_servers() {
     for (folder, expected) in hostile() {
         let limits = expected.limits(LIMITS);
-        let few = Limits {
-            cpu_seconds: 20,
-            memory_mb: 256,
-            ..limits
-        };
-        let own = (limits.cpu_seconds, limits.memory_mb);
-        assert!(
-            few == LIMITS && [(20, 256), (1, 256), (20, 64)].contains(&own),
-            "{}",
-            folder.display()
-        );
+        assert!([LIMITS, BUSY, LARGE].contains(&limits), "{}", folder.display());
     }
 }
 
-fn hostile() -> Vec<(std::path::PathBuf, Expected)> {
+fn hostile() -> Vec<(PathBuf, Expected)> {
     let vals = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/tests/vals");
     let folders = folders(&vals, |name| name.starts_with("hostile_"));
     assert!(folders.len() > 20, "the folders are there");
-    let read = |folder: std::path::PathBuf| {
+    let read = |folder: PathBuf| {
         let expected = Expected::of(&folder).expect("an expected.json");
         (folder, expected)
     };
     folders.into_iter().map(read).collect()
 }
 
-/// Has a server with these limits suffer every folder that is meant for them.
-async fn suffers_all_of(limits: Limits) {
-    let traps = Traps::set().await;
-    let siege = Siege::start(&[
+/// A server with these limits.
+pub(crate) async fn besieged(limits: Limits) -> Siege {
+    Siege::start(&[
         ("HAMLET_WALL_SECONDS", &limits.wall_seconds.to_string()),
         ("HAMLET_CPU_SECONDS", &limits.cpu_seconds.to_string()),
         ("HAMLET_MEMORY_MB", &limits.memory_mb.to_string()),
     ])
-    .await;
+    .await
+}
+
+/// Has a server suffer every folder that is meant for these limits.
+pub(crate) async fn suffer_those_of(siege: &Siege, limits: Limits) {
+    let traps = Traps::set().await;
     let meant = hostile()
         .into_iter()
         .filter(|(_, expected)| expected.limits(LIMITS) == limits);
@@ -93,14 +90,13 @@ async fn suffers_all_of(limits: Limits) {
         .for_each_concurrent(2, async |(folder, expected)| {
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
             let act = async || {
-                let mut problems = problems_of(&siege, &traps, &folder, &expected).await;
+                let mut problems = problems_of(siege, &traps, &folder, &expected).await;
                 problems.extend(traps.caught());
                 assert!(problems.is_empty(), "{name}:\n  {}", problems.join("\n  "));
             };
             siege.suffers(&name, act).await;
         })
         .await;
-    siege.over().await;
 }
 
 async fn problems_of(siege: &Siege, traps: &Traps, folder: &Path, expected: &Expected) -> Vec<String> {
@@ -123,7 +119,7 @@ async fn problems_of(siege: &Siege, traps: &Traps, folder: &Path, expected: &Exp
     if !expected.is_http() {
         return expected.problems_of(&came(siege.script(&code).await));
     }
-    let val = mallory.make_any(ValKind::Http, &code).await.expect("a val");
+    let val = siege.val(ValKind::Http, &code).await;
     let (method, path, body) = expected.request.clone().expect("a request");
     let method = method.parse().expect("a method");
     let answer = mallory
@@ -134,9 +130,7 @@ async fn problems_of(siege: &Siege, traps: &Traps, folder: &Path, expected: &Exp
     if expected.response.is_none() && answer.status() != StatusCode::BAD_GATEWAY {
         problems.push(format!("answered {answer:?}"));
     }
-    let run = mallory.runs(&val).await.expect("its runs").remove(0);
-    let run = mallory.ended(run.id).await.expect("its run");
-    problems.extend(expected.problems_of(&came(run)));
+    problems.extend(expected.problems_of(&came(siege.latest_run(&val).await)));
     problems
 }
 

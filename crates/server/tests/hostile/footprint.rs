@@ -9,7 +9,7 @@ use std::{
 use crate::program::Program;
 
 /// What a server has of the machine at a moment.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Footprint {
     /// How many files it has open, by kind or path.
     files: BTreeMap<String, usize>,
@@ -26,6 +26,17 @@ impl Footprint {
             processes: children(server.id).len(),
             scratch: scratch(server).len(),
         }
+    }
+
+    /// Whether there is no more of anything than there was then.
+    pub(crate) fn is_within(&self, before: &Self) -> bool {
+        let had = |(kind, count): (&String, &usize)| before.files.get(kind).is_some_and(|had| count <= had);
+        self.files.iter().all(had) && self.processes <= before.processes && self.scratch <= before.scratch
+    }
+
+    /// Whether no worker is there but one that waits for its first run.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        (self.processes, self.scratch) == (1, 1)
     }
 }
 
@@ -90,10 +101,10 @@ pub(crate) fn scratch(server: &Program) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The memory that a process has in use, in megabytes.
-pub(crate) fn memory_mb(pid: u32) -> u64 {
+/// The most memory that a process has had in use until now, in megabytes.
+pub(crate) fn most_memory_mb(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kb = line
         .and_then(|line| line.split_whitespace().next())
         .expect("its memory");

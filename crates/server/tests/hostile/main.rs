@@ -15,7 +15,11 @@ mod account;
 mod footprint;
 mod load;
 mod neighbour;
+mod post;
 mod program;
 mod siege;
 
+mod answers;
 mod folders;
+mod memory;
+mod time;

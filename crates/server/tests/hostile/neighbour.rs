@@ -1,13 +1,9 @@
 //! An account whose work goes on beside the hostile ones: visits, calls, ticks, mail, and the interface itself.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use hamlet_models::{ExtendedVal, FullRun, Privacy, RunStatus, ValKind};
-use lettre::{
-    AsyncTransport, Message, Tokio1Executor,
-    transport::smtp::{AsyncSmtpTransport, PoolConfig},
-};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{sync::watch, time::sleep};
@@ -16,7 +12,9 @@ use uuid::Uuid;
 use crate::{
     account::{Account, Tried},
     load::Loads,
-    program::{MAIL_DOMAIN, Program},
+    post::Post,
+    program::Program,
+    siege::LOOK_AGAIN,
 };
 
 const PAGE: &str = "let count = 0;
@@ -24,9 +22,6 @@ export default () => Response.json({ count: count++, pid: Deno.pid, folder: Deno
 const SUM: &str = "export default (a: number, b: number) => [a + b, Deno.env.get('SECRET')];";
 const TICK: &str = "export default () => console.log('tick', Deno.env.get('SECRET'));";
 const CLERK: &str = "export default (email) => console.log(email.subject, email.text?.trim());";
-
-/// How long to wait before looking again for a message's run, of which nobody is told.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// The neighbour, with its loops.
 pub(crate) struct Neighbour {
@@ -61,7 +56,7 @@ impl Neighbour {
         neighbour.writes().await;
         neighbour.is_called().await;
         neighbour.ticks().await;
-        neighbour.is_mailed(server.mail_port).await;
+        neighbour.is_mailed(Post::to(server)).await;
         neighbour
     }
 
@@ -141,27 +136,16 @@ impl Neighbour {
         });
     }
 
-    async fn is_mailed(&mut self, port: u16) {
+    async fn is_mailed(&mut self, post: Post) {
         let (ada, clerk) = (
             self.account.clone(),
             self.val("clerk", ValKind::Email, CLERK).await,
         );
-        // What is kept open would be counted as left behind.
-        let post = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous("127.0.0.1")
-            .port(port)
-            .pool_config(PoolConfig::new().max_size(0))
-            .build();
         let last = Arc::new(watch::Sender::new(None));
         self.loads.go_on("a message", move |number| {
             let (ada, clerk, post, last) = (ada.clone(), clerk.clone(), post.clone(), last.clone());
             let turn = async move {
-                let message = Message::builder()
-                    .from("Bob <bob@example.com>".parse().expect("an address"))
-                    .to(format!("ada.clerk@{MAIL_DOMAIN}").parse().expect("an address"))
-                    .subject(format!("number {number}"))
-                    .body("hello".to_owned())
-                    .expect("a message");
-                post.send(message).await.map_err(|error| error.to_string())?;
+                post.send("ada", "clerk", &format!("number {number}")).await?;
                 let run = loop {
                     let latest = ada.runs(&clerk).await?.into_iter().next();
                     match latest.filter(|run| run.status.is_over() && *last.borrow() != Some(run.id)) {

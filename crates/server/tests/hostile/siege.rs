@@ -2,21 +2,24 @@
 
 use std::time::Duration;
 
-use hamlet_models::{FullRun, ValKind};
+use hamlet_models::{ExtendedVal, FullRun, ValKind};
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
 use crate::{
     account::Account,
-    footprint::{Footprint, children, memory_mb, scratch, told_of},
+    footprint::{Footprint, most_memory_mb, scratch, told_of},
     neighbour::Neighbour,
     program::{PATIENCE, Program},
 };
 
-/// By how much the server's own memory may have grown once all is over, in megabytes. What it holds of a run, its logs
-/// and its largest values, is a few; its caches of compiled code and its databases' pages stay, and so does what the
-/// allocator keeps for next time. An act that was kept in memory would be a hundred or more.
-const GROWTH_MB: u64 = 50;
+/// By how much the most memory of its own that the server ever held may grow, in megabytes. The logs and the largest
+/// values of the runs that go on at once are a few, what streams through is less; its caches and what the allocator
+/// keeps come to some ten. An act that is held in the server's memory, even once, is a hundred or more.
+const GROWTH_MB: u64 = 40;
+
+/// How long to wait before looking again for what tells nobody that it is there.
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// A server, its neighbour at work, and who means harm.
 pub(crate) struct Siege {
@@ -30,21 +33,25 @@ pub(crate) struct Siege {
 impl Siege {
     /// Starts a server with these settings, and the neighbour's work.
     pub(crate) async fn start(settings: &[(&str, &str)]) -> Self {
-        let usual = [("HAMLET_BLANK_WORKERS", "1"), ("HAMLET_WARM_SECONDS", "3")];
+        let usual = [("HAMLET_BLANK_WORKERS", "1"), ("HAMLET_WARM_SECONDS", "2")];
         let server = Program::start(&[&usual, settings].concat()).await;
         let mallory = server.account("mallory").await;
         let neighbour = Neighbour::of(&server).await;
         neighbour.loads.go_on_all().await;
         let resting = neighbour.loads.rest().await;
-        // A worker is kept ready, and those of the neighbour's page go.
+        // The workers of the neighbour's page go, and what the server had of them.
+        let mut looks = vec![Footprint::of(&server)];
         eventually("the server is at rest", || {
-            let left = (children(server.id).len(), scratch(&server).len());
-            (left == (1, 1))
-                .then_some(())
-                .ok_or_else(|| format!("{left:?} are left"))
+            let now = Footprint::of(&server);
+            if looks[0] != now {
+                looks.clear();
+            }
+            looks.push(now);
+            let is_so = looks[0].is_at_rest() && looks.len() >= 10;
+            is_so.then_some(()).ok_or_else(|| format!("{looks:?}"))
         })
         .await;
-        let (before, memory_mb) = (Footprint::of(&server), memory_mb(server.id));
+        let (before, memory_mb) = (looks.swap_remove(0), most_memory_mb(server.id));
         drop(resting);
         Self {
             server,
@@ -73,31 +80,45 @@ impl Siege {
 
     /// Runs code of the hostile account's as a script, and gives what is recorded of that.
     pub(crate) async fn script(&self, code: &str) -> FullRun {
-        let val = self.mallory.make_any(ValKind::Script, code).await.expect("a val");
+        let val = self.val(ValKind::Script, code).await;
         let run = self.mallory.run(&val, &json!({})).await;
         run.expect("a run that is recorded")
+    }
+
+    /// A new val of the hostile account's.
+    pub(crate) async fn val(&self, kind: ValKind, code: &str) -> ExtendedVal {
+        self.mallory.make_any(kind, code).await.expect("a val")
+    }
+
+    /// What is recorded of the latest run of a val of the hostile account's, which may have to begin yet.
+    pub(crate) async fn latest_run(&self, val: &ExtendedVal) -> FullRun {
+        loop {
+            let runs = self.mallory.runs(val).await.expect("its runs");
+            match runs.first() {
+                Some(run) => break self.mallory.ended(run.id).await.expect("its run"),
+                None => sleep(LOOK_AGAIN).await,
+            }
+        }
     }
 
     /// The acts are over: the neighbour goes on still, and then nothing is left but what was there before.
     pub(crate) async fn over(mut self) {
         self.neighbour.loads.go_on_all().await;
         let resting = self.neighbour.loads.rest().await;
-        let now = || Footprint::of(&self.server);
         eventually(&format!("nothing is left but {:#?}", self.before), || {
-            let now = now();
-            (now == self.before)
-                .then_some(())
-                .ok_or_else(|| format!("{now:#?}"))
+            let now = Footprint::of(&self.server);
+            let is_so = now.is_within(&self.before);
+            is_so.then_some(()).ok_or_else(|| format!("{now:#?}"))
         })
         .await;
-        let memory_mb = memory_mb(self.server.id);
+        let most_mb = most_memory_mb(self.server.id);
         assert!(
-            memory_mb < self.memory_mb + GROWTH_MB,
-            "the server had {} MB, and has {memory_mb}",
+            most_mb < self.memory_mb + GROWTH_MB,
+            "the server had {} MB, and then {most_mb}",
             self.memory_mb
         );
-        drop(resting);
         self.server.end().await;
+        drop(resting);
         let processes = told_of(&self.server.data_dir);
         let folders = scratch(&self.server);
         assert!(
@@ -115,7 +136,7 @@ pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> Result<(),
     let waiting = async {
         while let Err(now) = is_so() {
             seen = now;
-            sleep(Duration::from_millis(20)).await;
+            sleep(LOOK_AGAIN).await;
         }
     };
     let waited = timeout(PATIENCE, waiting).await;
