@@ -13,6 +13,7 @@ import {
   urlHref,
   urlOrigin,
 } from "./natives.ts";
+import { exchange } from "./exchange.ts";
 
 // deno-lint-ignore-file no-explicit-any
 
@@ -45,14 +46,9 @@ const aboutBody = [
 /** Headers that are for one origin alone. */
 const forOrigin = ["authorization", "cookie", "proxy-authorization"];
 
-/** The socket to the instance; its name for this machine is no address, and the host puts the own one back. */
-const away = "http://instance.invalid";
-
 /** Has `fetch` reach the instance by any of its own origins. */
 export function reachInstance(origins: string[], path: string) {
   const native = globalThis.fetch;
-  const { createHttpClient } = Deno;
-  let client: Deno.HttpClient | undefined;
 
   const isOwn = (url: URL): boolean => {
     const origin = urlOrigin(url);
@@ -66,15 +62,9 @@ export function reachInstance(origins: string[], path: string) {
     const request = isReadBy(web.requestUrl, input) ? input as Request : undefined;
     let given = chosen(init);
     const redirect = given.redirect ?? (request === undefined ? "follow" : web.requestRedirect(request));
-    client ??= createHttpClient({ proxy: { transport: "unix", path } });
-    given.redirect = "manual";
-    given.client = client;
     let url = from;
-    let address = away + pathOf(url);
-    let response = await native(
-      request === undefined ? address : new web.NativeRequest(address, request),
-      given,
-    );
+    const first = new web.NativeRequest(request ?? urlHref(from), given);
+    let response = await exchange(path, pathOf(url), first);
     if (request !== undefined) given = takeOver(given, request);
     for (let count = 0;; count++) {
       const to = redirect === "manual" ? undefined : leadsTo(response, url);
@@ -85,11 +75,10 @@ export function reachInstance(origins: string[], path: string) {
       web.responseBody(response)?.cancel();
       url = to;
       if (!isOwn(url)) {
-        const response = await native(urlHref(url), { ...given, client: undefined, redirect: "follow" });
+        const response = await native(urlHref(url), { ...given, redirect: "follow" });
         return told(response, web.responseUrl(response), true);
       }
-      address = away + pathOf(url);
-      response = await native(address, given);
+      response = await exchange(path, pathOf(url), new web.NativeRequest(urlHref(url), given));
     }
   };
 

@@ -53,6 +53,7 @@ export const NativeDate = Date;
 export const NativeTypeError = TypeError;
 export const NativePromise = Promise;
 export const NativeMap = Map;
+export const NativeForgotten = FinalizationRegistry;
 
 export const NativeURL = URL;
 export const urlHref: (url: unknown) => string = getter(URL.prototype, "href");
@@ -76,6 +77,7 @@ export interface Web {
   responseUrl(response: Response): string;
   cloneResponse(response: Response): Response;
   headersDelete(headers: Headers, name: string): void;
+  headersEach(headers: Headers, body: (value: string, name: string) => void): void;
   headersGet(headers: Headers, name: string): string | null;
   streamLocked(stream: unknown): boolean;
 }
@@ -104,6 +106,7 @@ export function loadWeb(): Web {
     responseUrl: getter(Response.prototype, "url"),
     cloneResponse: uncurry(Response.prototype.clone),
     headersDelete: uncurry(Headers.prototype.delete),
+    headersEach: uncurry(Headers.prototype.forEach),
     headersGet: uncurry(Headers.prototype.get),
     streamLocked: getter(ReadableStream.prototype, "locked"),
   };
@@ -159,6 +162,17 @@ export function newScope<T>(): Scope<T> {
 }
 
 delete (Deno as any)[(Deno as any).internal];
+
+// Where the name of a SOCKS proxy leads is not looked at by Deno, so that this process is told to use no proxy at all: who
+// asks for one must not believe that there is.
+const { createHttpClient } = Deno;
+Deno.createHttpClient = (options: any) => {
+  if (options?.proxy === undefined) return createHttpClient(options);
+  throw new NativeTypeError(
+    "The requests of a val go by no proxy of Deno's: a package that speaks to one itself, by node:net, can",
+  );
+};
+
 // Their files would be in one place for all vals; the host keeps that place closed.
 delete (globalThis as any).localStorage;
 delete (globalThis as any).caches;

@@ -24,15 +24,35 @@ const read = (url: string, init = {}) => fetch(url, init).then((answer) => answe
 // Imports that the host does not see beforehand.
 const load = (url: string) => eval(`import(${JSON.stringify(url)})`);
 
+// In a thread, where nothing but the engine stands between code and the proxy of a client.
+const thread = `onmessage = async ({ data }) => {
+  try {
+    const client = Deno.createHttpClient({ proxy: data.proxy });
+    await (await fetch("http://far.example/", { client })).text();
+    postMessage({ id: data.id });
+  } catch (error) {
+    postMessage({ id: data.id, why: String(error.cause ?? error) });
+  }
+}`;
+let worker: Worker | undefined;
+const byProxy = (proxy: object) =>
+  new Promise((resolve, reject) => {
+    worker ??= new Worker(`data:text/javascript,${encodeURIComponent(thread)}`, { type: "module" });
+    const id = crypto.randomUUID();
+    worker.addEventListener("message", ({ data }) => {
+      if (data.id === id) data.why === undefined ? resolve(id) : reject(new Error(data.why));
+    });
+    worker.postMessage({ id, proxy });
+  });
+
 const routes: Record<string, (host: string, nth: number) => unknown> = {
   fetch: (host) => read(`http://${host}/`),
   "fetch of https": (host) => read(`https://${host}/`),
   "fetch with a body": (host) => read(`http://${host}/`, { method: "POST", body: "x" }),
   "fetch by a client": (host) => read(`http://${host}/`, { client: Deno.createHttpClient({}) } as any),
-  "a proxy": (host) =>
-    read("http://far.example/", {
-      client: Deno.createHttpClient({ proxy: { url: `http://${host}/` } }),
-    } as any),
+  "a proxy": (host) => byProxy({ url: `http://${host}/` }),
+  "a socks proxy": (host) => byProxy({ url: `socks5://${host}:80` }),
+  "a proxy of bytes": (host) => byProxy({ transport: "tcp", hostname: host, port: 80 }),
   "a redirect": (host) => read(`http://sends.example/to/${host}/`),
   connect: async (host) => (await Deno.connect({ hostname: host, port: 80 })).close(),
   connectTls: async (host) => {
@@ -52,9 +72,9 @@ const routes: Record<string, (host: string, nth: number) => unknown> = {
   "import by a redirect": (host, nth) => load(`http://sends.example/to/${host}/${nth}`),
   worker: (host, nth) =>
     new Promise((resolve, reject) => {
-      const worker = new Worker(`http://${host}/worker-${nth}.js`, { type: "module" });
-      worker.onmessage = resolve;
-      worker.onerror = (event) => {
+      const remote = new Worker(`http://${host}/worker-${nth}.js`, { type: "module" });
+      remote.onmessage = resolve;
+      remote.onerror = (event) => {
         event.preventDefault();
         reject(new Error(event.message));
       };
@@ -77,6 +97,7 @@ export default async (way: string, hosts: string[], tries: number) => {
       }
     }
   }));
+  worker?.terminate();
   return tried;
 };
 
