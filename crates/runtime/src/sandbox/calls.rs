@@ -1,6 +1,6 @@
 //! System calls: seccomp.
 
-use std::{collections::BTreeMap, env::consts::ARCH};
+use std::{collections::BTreeMap, env::consts::ARCH, process};
 
 use nix::libc;
 use seccompiler::{
@@ -75,6 +75,8 @@ const REFUSED: &[i64] = &[
     libc::SYS_swapon,
     libc::SYS_syslog,
     libc::SYS_tkill,
+    // By a name, which Landlock knows of since Linux 6.2. An open file's length can still be changed.
+    libc::SYS_truncate,
     libc::SYS_umount2,
     libc::SYS_unshare,
     libc::SYS_userfaultfd,
@@ -100,6 +102,25 @@ const OF_ITSELF: &[i64] = &[
     libc::SYS_sched_setparam,
     libc::SYS_sched_setscheduler,
 ];
+/// Opening a file, and the place of the flags: to empty what is only read is a way to write that Landlock knows of since
+/// Linux 6.2.
+const OPENING: &[(i64, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1),
+    (libc::SYS_openat, 2),
+];
+/// What has the kernel send a signal to another process when something happens to a file, by `fcntl` and by `ioctl`.
+/// Landlock knows of signals since Linux 6.12.
+const SIGNALS_OF_FILES: &[(i64, u64)] = &[
+    (libc::SYS_fcntl, F_SETOWN),
+    (libc::SYS_fcntl, F_SETOWN_EX),
+    (libc::SYS_ioctl, FIOSETOWN),
+    (libc::SYS_ioctl, SIOCSPGRP),
+];
+const F_SETOWN: u64 = 8;
+const F_SETOWN_EX: u64 = 15;
+const FIOSETOWN: u64 = 0x8901;
+const SIOCSPGRP: u64 = 0x8902;
 /// Where the numbers begin under which processors of this kind know every call a second time, and the refused ones
 /// whose second number is another one: `ptrace`, `rt_sigqueueinfo`, `kexec_load`, `rt_tgsigqueueinfo`,
 /// `process_vm_readv` and `process_vm_writev`.
@@ -124,6 +145,17 @@ pub(super) fn restrict(sockets: Sockets) -> Result<(), Error> {
     for call in OF_ITSELF {
         refused.insert(*call, vec![rule(&[(0, SeccompCmpOp::Ne, 0)])?]);
     }
+    // What ends a process from within names it; it keeps its number in the program that it becomes.
+    let own = u64::from(process::id());
+    refused.insert(libc::SYS_tgkill, vec![rule(&[(0, SeccompCmpOp::Ne, own)])?]);
+    for (call, place) in OPENING {
+        let mask = SeccompCmpOp::MaskedEq(flag(libc::O_ACCMODE | libc::O_TRUNC));
+        refused.insert(*call, vec![rule(&[(*place, mask, flag(libc::O_TRUNC))])?]);
+    }
+    for (call, command) in SIGNALS_OF_FILES {
+        let rule = rule(&[(1, SeccompCmpOp::Eq, *command)])?;
+        refused.entry(*call).or_default().push(rule);
+    }
     if let Some((x32, others)) = X32 {
         refused.extend(others.map(|call| (call | x32, Vec::new())));
     }
@@ -132,8 +164,9 @@ pub(super) fn restrict(sockets: Sockets) -> Result<(), Error> {
     refused.insert(libc::SYS_clone, vec![no_thread]);
     apply(refused, libc::EPERM)?;
 
-    // Its flags lie in memory, where a filter can't look; who is told that there is no such call uses the older one.
-    apply(Rules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
+    // Their flags lie in memory, where a filter can't look; who is told that there is no such call uses the older one.
+    let unseen = [libc::SYS_clone3, libc::SYS_openat2].map(|call| (call, Vec::new()));
+    apply(Rules::from(unseen), libc::ENOSYS)?;
 
     if sockets == Sockets::None {
         return apply(Rules::from([(libc::SYS_socket, Vec::new())]), libc::EAFNOSUPPORT);

@@ -9,7 +9,7 @@ use std::{
 use nix::{
     libc::EAFNOSUPPORT,
     sys::{prctl, resource::getrlimit, signal::kill},
-    unistd::Pid,
+    unistd::{Pid, truncate},
 };
 
 use super::{Finding, LAUNCH, Layer, Lock, launch::Missing, limits, rights};
@@ -63,10 +63,13 @@ pub(super) fn find(lock: &Lock, missing: &Missing) -> Vec<Finding> {
                 Layer::Ipv6 => Layer::Programs,
                 own => own,
             };
-            let why = missing.iter().find(|(of, _)| !holds && *of == part);
+            let why = missing.iter().find(|(of, _)| *of == part);
             let proof = match why {
-                Some((_, why)) => format!("{tried} ({why})"),
-                None => tried,
+                Some((_, why)) if !holds => format!("{tried} ({why})"),
+                None if !holds && layer == Layer::Ports => {
+                    format!("{tried} (Landlock knows of ports since Linux 6.7)")
+                }
+                _ => tried,
             };
             Finding { layer, holds, proof }
         })
@@ -86,7 +89,12 @@ fn attempt(layer: Layer, lock: &Lock) -> (bool, String) {
             };
             (set && few, said.to_owned())
         }
-        Layer::Files => refused("listing /", fs::read_dir("/"), is_denied),
+        Layer::Files => {
+            let listing = refused("listing /", fs::read_dir("/"), is_denied);
+            let what = "cutting a file that it may only read";
+            let cutting = refused(what, cut_a_module(lock), is_denied);
+            (listing.0 && cutting.0, format!("{}; {}", listing.1, cutting.1))
+        }
         Layer::Ports => refused(
             "listening on 127.0.0.1",
             TcpListener::bind("127.0.0.1:0"),
@@ -128,6 +136,14 @@ fn attempt(layer: Layer, lock: &Lock) -> (bool, String) {
             (inside, said.to_owned())
         }
     }
+}
+
+/// Gives one of the worker's own modules, which it may only read, the length that it has.
+fn cut_a_module(lock: &Lock) -> io::Result<()> {
+    let module = fs::read_dir(&lock.bootstrap)?.next().transpose()?;
+    let module = module.ok_or(io::ErrorKind::NotFound)?;
+    let length = i64::try_from(module.metadata()?.len()).map_err(io::Error::other)?;
+    Ok(truncate(&module.path(), length)?)
 }
 
 fn is_denied(error: &io::Error) -> bool {

@@ -1,6 +1,6 @@
 //! The system's lock around workers: that it holds, and what is said and done where a part of it is missing.
 
-use std::{fs, os::unix::fs::symlink, path::Path};
+use std::{fs, os::unix::fs::symlink, path::Path, time::Duration};
 
 use hamlet_models::ValKind;
 use hamlet_runtime::{Input, Layer, Runtime, RuntimeConfig, RuntimeError, check_up};
@@ -90,6 +90,23 @@ async fn a_missing_part_is_said_and_vals_still_run() {
         let ran = host.script("export default 'runs';").await;
         assert_eq!(ran.outcome.return_value.as_deref(), Some("\"runs\""));
     }
+}
+
+#[tokio::test]
+async fn a_file_to_read_keeps_its_length_without_landlock_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runtime = Runtime::start(config(&without("landlock", &folder), &folder), None).await;
+    let runtime = runtime.expect("a runtime");
+    let files = runtime
+        .sandbox()
+        .iter()
+        .find(|finding| finding.layer == Layer::Files);
+    let proof = &files.expect("the layer").proof;
+    assert!(
+        proof.contains("listing / is allowed") && proof.contains("may only read is refused"),
+        "the kernels between know Landlock, but not a file's length: {proof}"
+    );
+    runtime.shutdown(Duration::ZERO).await;
 }
 
 #[tokio::test]
