@@ -43,5 +43,5 @@ pub use modules::MOST_MODULES;
 pub use outcome::{End, Outcome};
 pub use request::{Input, ModuleSource, Program, ProgramKey, RunEvents, RunRequest, ValReference};
 pub use runtime::{Fetched, Runtime, Stats};
-pub use sandbox::{CheckUp, Enclosure, Finding, LAUNCH, Layer, allow_cpu, check_up, launch};
+pub use sandbox::{CheckUp, Enclosure, Finding, LAUNCH, Layer, Trial, allow_cpu, check_up, launch};
 pub use worker::{FILES_MB, MOST_FILES};

@@ -4,6 +4,7 @@
 mod frames;
 mod process;
 mod serve;
+mod trial;
 
 use std::{
     fs::DirBuilder,
@@ -25,6 +26,7 @@ pub use self::frames::{Ask, Refusal};
 pub(crate) use self::{
     frames::CALL_MAX_BYTES,
     serve::{SERVE_ACCOUNT, serve_account},
+    trial::{TRY_ACCOUNT, try_account, try_out},
 };
 use self::{
     frames::Orders,

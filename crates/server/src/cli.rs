@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use hamlet_runtime::{LAUNCH, launch};
 
-use crate::account_databases::{SERVE_ACCOUNT, serve_account};
+use crate::account_databases::{SERVE_ACCOUNT, TRY_ACCOUNT, serve_account, try_account};
 
 /// A val host that you run yourself.
 #[derive(Parser)]
@@ -25,7 +25,7 @@ struct Cli {
 enum Command {
     /// Run the server until it is told to end
     Serve(Box<serve::Serve>),
-    /// Try what keeps vals in on this machine, and say what holds
+    /// Try what keeps vals and SQL in on this machine, and say what holds
     Doctor(Box<doctor::Doctor>),
     /// Make accounts
     #[command(subcommand)]
@@ -37,12 +37,13 @@ enum Command {
 
 /// Does what the arguments say.
 pub fn main() -> ExitCode {
-    // Not among the commands: the server starts itself so to become a worker, or to serve an account's database, which
-    // must cost next to nothing.
+    // Not among the commands: the server starts itself so to become a worker, or to serve an account's database or try
+    // its lock, which must cost next to nothing and begin with one thread.
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(first) if first == LAUNCH => return launch(arguments),
         Some(first) if first == SERVE_ACCOUNT => return serve_account(arguments),
+        Some(first) if first == TRY_ACCOUNT => return try_account(arguments),
         _ => {}
     }
     let cli = Cli::parse();

@@ -1,5 +1,7 @@
 //! The lock of a process of the server's own, which works on what isn't to be trusted and becomes nothing else.
 
+mod trial;
+
 use std::{fs, io, path::Path, time::Duration};
 
 use landlock::{
@@ -12,6 +14,7 @@ use nix::sys::{
     signal::Signal,
 };
 
+pub use self::trial::Trial;
 use super::{calls, files::WANTED, launch::close_inherited, limits, rights};
 
 /// Open files: its standard streams and what it works on.
@@ -22,6 +25,8 @@ const READABLE: [&str; 3] = ["/etc/localtime", "/usr/share/zoneinfo", "/dev/uran
 /// A process that has locked itself in.
 pub struct Enclosure {
     missing: Vec<String>,
+    memory_bytes: u64,
+    limits: [(Resource, u64); 4],
 }
 
 impl Enclosure {
@@ -30,16 +35,20 @@ impl Enclosure {
     /// own and so many in each file; and it ends when the thread does that started it. To be called before the process
     /// has a second thread.
     pub fn enter(folder: &Path, memory_bytes: u64, file_bytes: u64) -> Self {
-        let mut enclosure = Self { missing: Vec::new() };
+        let mut enclosure = Self {
+            missing: Vec::new(),
+            memory_bytes,
+            limits: [
+                (Resource::RLIMIT_CORE, 0),
+                (Resource::RLIMIT_NOFILE, OPEN_FILES),
+                (Resource::RLIMIT_FSIZE, file_bytes),
+                (Resource::RLIMIT_DATA, memory_bytes),
+            ],
+        };
         enclosure.note("closing what was open", close_inherited());
         // Where the machine itself has no memory left, this goes before the server does.
         let _ = fs::write("/proc/self/oom_score_adj", "1000");
-        for (resource, most) in [
-            (Resource::RLIMIT_CORE, 0),
-            (Resource::RLIMIT_NOFILE, OPEN_FILES),
-            (Resource::RLIMIT_FSIZE, file_bytes),
-            (Resource::RLIMIT_DATA, memory_bytes),
-        ] {
+        for (resource, most) in enclosure.limits {
             enclosure.note("a resource limit", limits::lower(resource, most));
         }
         enclosure.note("no new privileges", prctl::set_no_new_privs());

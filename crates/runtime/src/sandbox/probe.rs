@@ -146,11 +146,16 @@ fn cut_a_module(lock: &Lock) -> io::Result<()> {
     Ok(truncate(&module.path(), length)?)
 }
 
-fn is_denied(error: &io::Error) -> bool {
+pub(super) fn is_denied(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied
 }
 
-fn refused<T>(what: &str, tried: io::Result<T>, as_wanted: impl Fn(&io::Error) -> bool) -> (bool, String) {
+/// Whether what was tried failed as it was wanted to, and what came of it.
+pub(super) fn refused<T>(
+    what: &str,
+    tried: io::Result<T>,
+    as_wanted: impl Fn(&io::Error) -> bool,
+) -> (bool, String) {
     match tried {
         Ok(_) => (false, format!("{what} is allowed")),
         Err(error) => (as_wanted(&error), format!("{what} is refused: {error}")),

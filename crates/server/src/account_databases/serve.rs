@@ -38,7 +38,7 @@ pub(crate) fn serve_account(mut arguments: impl Iterator<Item = OsString>) -> Ex
         return ExitCode::FAILURE;
     };
     match open(&orders) {
-        Ok(database) => match serve(&orders, &database) {
+        Ok((database, _)) => match serve(&orders, &database) {
             Ok(()) => ExitCode::SUCCESS,
             // Nobody is there to tell.
             Err(_) => ExitCode::FAILURE,
@@ -50,7 +50,8 @@ pub(crate) fn serve_account(mut arguments: impl Iterator<Item = OsString>) -> Ex
     }
 }
 
-fn open(orders: &Orders) -> Result<AccountDatabase, SqlError> {
+/// Locks this process in and opens the database.
+pub(super) fn open(orders: &Orders) -> Result<(AccountDatabase, Enclosure), SqlError> {
     let limits = orders.limits;
     let folder = orders.path.parent().unwrap_or(Path::new("/"));
     // The log of what is written may become as large as the database, and has a little beside each page.
@@ -64,7 +65,7 @@ fn open(orders: &Orders) -> Result<AccountDatabase, SqlError> {
         Some(missing) => Err(SqlError::Unusable(format!(
             "its process is not locked in as it has to be: {missing}"
         ))),
-        None => Ok(database),
+        None => Ok((database, enclosure)),
     }
 }
 

@@ -1,6 +1,6 @@
-//! `hamlet doctor`: what keeps vals in, tried on this machine.
+//! `hamlet doctor`: what keeps vals and accounts' SQL in, tried on this machine.
 
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -8,9 +8,13 @@ use hamlet_runtime::check_up;
 
 use super::print;
 use crate::{
+    account_databases,
     config::{Config, Settings},
     server::runtime_config,
 };
+
+/// What stands before each part of what keeps accounts' SQL in.
+const SQL: &str = "accounts' SQL";
 
 /// Says of each layer whether it holds. A server may be running meanwhile: it is not touched.
 #[derive(Args)]
@@ -41,13 +45,23 @@ impl Doctor {
             Err(why) => (false, why),
         };
         if !holds {
-            broken.push("Deno's permissions");
+            broken.push("Deno's permissions".to_owned());
         }
         tell(holds, "Deno's permissions", proof)?;
         for finding in &found.layers {
             tell(finding.holds, finding.layer.name(), &finding.proof)?;
             if !finding.holds && !finding.layer.is_extra() {
-                broken.push(finding.layer.name());
+                broken.push(finding.layer.name().to_owned());
+            }
+        }
+        let folder = folder.path().join("sqlite");
+        fs::create_dir(&folder)?;
+        let tried = account_databases::try_out(&config.launcher, &folder, config.sql).await;
+        for trial in tried.context("accounts' SQL can't run here")? {
+            let what = format!("{SQL}: {}", trial.part);
+            tell(trial.holds, &what, &trial.proof)?;
+            if !trial.holds {
+                broken.push(what);
             }
         }
         match &found.network {
@@ -71,7 +85,7 @@ impl Doctor {
         }
         if !broken.is_empty() {
             bail!(
-                "vals are not locked in as they should be: {} does not hold",
+                "vals and SQL are not locked in as they should be: {} does not hold",
                 broken.join(", ")
             );
         }

@@ -542,6 +542,12 @@ async fn the_doctor_says_of_each_layer_whether_it_holds() {
         "ok  Deno's permissions: refused to a val: reading /etc/passwd",
         "ok  files: ",
         "ok  no IPv6: ",
+        "ok  accounts' SQL: files: reading /etc/passwd is refused: ",
+        "ok  accounts' SQL: network: an IPv4 socket is refused: ",
+        "ok  accounts' SQL: programs: starting a program is refused: ",
+        "ok  accounts' SQL: signals: a signal to the server is refused: ",
+        "ok  accounts' SQL: memory and files' sizes: taking 512 MB of memory is refused: ",
+        "ok  accounts' SQL: privileges: ",
     ] {
         assert!(said.contains(wanted), "{said}");
     }
