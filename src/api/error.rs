@@ -81,6 +81,15 @@ impl ClientError {
         Some(sentence(&detail.message))
     }
 
+    /// Whether all that is wrong is with some of these fields.
+    pub fn is_about(&self, fields: &[&str]) -> bool {
+        let Self::Refused { problem, .. } = self else {
+            return false;
+        };
+        let mut details = problem.details.iter();
+        !problem.details.is_empty() && details.all(|detail| fields.contains(&detail.path.as_str()))
+    }
+
     /// What went wrong and what to do next, for a person.
     pub fn sentence(&self) -> String {
         match self {
@@ -147,6 +156,8 @@ mod tests {
         assert_eq!(error.field("name").as_deref(), Some("Too long."));
         assert_eq!(error.field("code"), None);
         assert_eq!(ClientError::Offline.field("name"), None);
+        assert!(error.is_about(&["code", "name"]) && !error.is_about(&["code"]));
+        assert!(!ClientError::not_found().is_about(&["name"]), "it names no field");
     }
 
     #[wasm_bindgen_test]

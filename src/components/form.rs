@@ -27,14 +27,16 @@ pub fn FormEnd(
     /// Whether something is still missing.
     #[prop(optional, into)]
     disabled: Signal<bool>,
+    /// Fields that say themselves what the server finds wrong with them: it is not said twice.
+    #[prop(optional)]
+    fields: &'static [&'static str],
     /// Other ways on, beside the button.
     #[prop(optional)]
     children: Option<Children>,
 ) -> AnyView {
     let failed = move || {
-        error
-            .get()
-            .map(|error| view! { <p class="form__error" role="alert">{error.sentence()}</p> }.into_any())
+        let error = error.get().filter(|error| !error.is_about(fields));
+        error.map(|error| view! { <p class="form__error" role="alert">{error.sentence()}</p> }.into_any())
     };
     view! {
         {failed}

@@ -143,7 +143,7 @@ pub(super) fn framed(
 ) -> AnyView {
     let note_id = format!("{id}-note");
     let note = move || match error.get() {
-        Some(error) => view! { <span class="field__error">{error}</span> }.into_any(),
+        Some(error) => view! { <span class="field__error" role="alert">{error}</span> }.into_any(),
         None => view! { <span>{hint.clone()}</span> }.into_any(),
     };
     view! {

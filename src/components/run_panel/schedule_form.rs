@@ -144,7 +144,7 @@ pub fn ScheduleForm(
                 checked=overlap
                 on_change=move |on| overlap.set(on)
             />
-            <FormEnd verb="Save schedule" busy=edit.busy error=edit.error>
+            <FormEnd verb="Save schedule" busy=edit.busy error=edit.error fields=&["schedule.cron", "schedule.timezone"]>
                 <Button kind=ButtonKind::Quiet on_click=move |()| edit.open.set(false)>"Cancel"</Button>
                 {remove}
             </FormEnd>

@@ -114,7 +114,7 @@ pub fn ProfileForm(
                 hint="Begins with https://."
                 error=wrong("profileImageUrl")
             />
-            <FormEnd verb="Save profile" busy error done done_word="Saved." />
+            <FormEnd verb="Save profile" busy error done done_word="Saved." fields=&["username", "bio", "email", "profileImageUrl"] />
         </form>
     }
     .into_any()

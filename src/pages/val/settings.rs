@@ -174,7 +174,7 @@ fn SettingsForm(val: RwSignal<ExtendedVal>) -> AnyView {
                 checked=callable
                 on_change=move |yes| callable.set(yes)
             />
-            <FormEnd verb="Save settings" busy error done done_word="Saved." />
+            <FormEnd verb="Save settings" busy error done done_word="Saved." fields=&["name"] />
         </form>
     }
     .into_any()
