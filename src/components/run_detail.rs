@@ -13,7 +13,7 @@ use crate::{
         log_view::{LogFilter, LogView},
         phases::Phases,
         run_beside::RunBeside,
-        run_outcome::{RunResult, headline},
+        run_outcome::{RunResult, headline, untold},
         status_dot::StatusDot,
         value_tree::ValueTree,
     },
@@ -60,7 +60,7 @@ pub fn RunDetail(
         match earlier.get() {
         Some(earlier) => view! { <RunBeside run earlier log_filter /> }.into_any(),
         None => view! {
-            <div class="run__exchange" class:run__exchange--failed=move || run.with(|run| run.error.is_some())>
+            <div class="run__exchange" class:run__exchange--failed=move || run.with(|run| untold(run).is_some())>
                 {part(move || over.get().then(|| view! { <RunEnd run=run.get_untracked() /> }))}
                 <InputOf run />
             </div>
@@ -264,14 +264,15 @@ pub fn RunEnd(
     #[prop(default = "Result")]
     label: &'static str,
 ) -> AnyView {
-    let nothing = run.error.is_none() && run.return_value.is_none() && run.response.is_none();
+    let nothing = untold(&run).is_none() && run.return_value.is_none() && run.response.is_none();
     let answered = run.request.as_ref().and_then(|request| request.status).is_some();
     let content = match (nothing, answered) {
         (true, true) => {
             view! { <p class="run__none">"Its answer went to the one who asked; it is not kept."</p> }
                 .into_any()
         }
-        (true, false) => view! { <p class="run__none">"It returned nothing."</p> }.into_any(),
+        (true, false) if run.error.is_some() => note("It ended before it returned anything."),
+        (true, false) => note("It returned nothing."),
         _ => view! { <RunResult run /> }.into_any(),
     };
     view! {

@@ -38,7 +38,11 @@ pub fn headline(run: &FullRun) -> String {
     let why = run
         .error
         .as_ref()
-        .map(|error| format!(": {}", thrown(error)))
+        .map(|error| match run.status {
+            RunStatus::Error => format!(": {}", thrown(error)),
+            // What ended it is said already.
+            _ => format!(": {}", error.message),
+        })
         .unwrap_or_default();
     let place = match (own_frame(run), run.version) {
         (Some(frame), Some(version)) => format!(", line {} of version {version}", frame.line),
@@ -55,6 +59,14 @@ pub fn thrown(error: &RunError) -> String {
         ("", message) => message.to_owned(),
         (name, message) => format!("{name}: {message}"),
     }
+}
+
+/// What a run threw, if there is more to it than its sentence says.
+pub fn untold(run: &FullRun) -> Option<&RunError> {
+    let error = run.error.as_ref()?;
+    let stack = error.stack.trim();
+    let more = run.status == RunStatus::Error || !(stack.is_empty() || stack == thrown(error));
+    more.then_some(error)
 }
 
 /// Where in its own val a run failed, if that is known.
@@ -118,7 +130,7 @@ pub fn RunResult(
     run: FullRun,
 ) -> AnyView {
     let mut parts: Vec<AnyView> = Vec::new();
-    if let Some(error) = run.run.error {
+    if let Some(error) = untold(&run).cloned() {
         parts.push(view! { <Thrown error version=run.run.version cut=run.truncated.error /> }.into_any());
     }
     if let Some(response) = run.response {

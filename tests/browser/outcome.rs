@@ -2,6 +2,7 @@
 
 use hamlet_app::components::{
     http_answer::HttpAnswer,
+    run_detail::RunEnd,
     run_outcome::{headline, own_frame},
 };
 use hamlet_models::{FullRun, HttpResponse, RunPhases, RunRequest, RunStatus, Truncated};
@@ -51,6 +52,27 @@ fn every_status_has_a_sentence_of_its_own() {
         status: Some(404),
     });
     assert_eq!(headline(&answered), "Answered 404 after 132 ms");
+}
+
+#[wasm_bindgen_test]
+fn what_ended_a_run_from_outside_is_said_once() {
+    let mut late = full(RunStatus::Timeout);
+    let error = late.run.error.as_mut().expect("an error");
+    error.name = "TimeoutError".into();
+    error.message = "ran longer than it may".into();
+    error.stack = "TimeoutError: ran longer than it may".into();
+    assert_eq!(headline(&late), "Timed out after 132 ms: ran longer than it may");
+    let shown = late.clone();
+    let (root, _mounted) = mount(move || view! { <RunEnd run=shown /> });
+    assert!(has_text(&root, "It ended before it returned anything."));
+    assert!(!has_text(&root, "ran longer"));
+
+    late.run.status = RunStatus::Error;
+    let (root, _mounted) = mount(move || view! { <RunEnd run=late /> });
+    assert!(
+        has_text(&root, "TimeoutError: ran longer"),
+        "what a val throws is shown as it threw it"
+    );
 }
 
 #[wasm_bindgen_test]
