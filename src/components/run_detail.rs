@@ -223,7 +223,8 @@ fn given(run: &FullRun) -> Vec<AnyView> {
         Some(RunInput::LastRunAt(None)) => parts.push(note("It was told that it had never run before.")),
         None => {}
     }
-    if let Some(args) = &run.args {
+    let args = run.args.as_ref();
+    if let Some(args) = args.filter(|args| args.as_array().is_none_or(|list| !list.is_empty())) {
         if run.truncated.args {
             parts.push(note(
                 "The arguments were too large: this is the beginning of their text.",

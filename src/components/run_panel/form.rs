@@ -10,7 +10,7 @@ const SENT_KEPT: usize = 20;
 /// What is filled in to start a val of any kind.
 #[derive(Clone, Copy)]
 pub struct RunForm {
-    /// A script's arguments: a JSON list, or nothing.
+    /// A script's arguments: a JSON list, or nothing for an empty one.
     pub args: RwSignal<String>,
     /// A request's method.
     pub method: RwSignal<String>,
@@ -105,6 +105,12 @@ impl RunForm {
         self.body.set(request.body.clone().unwrap_or_default());
     }
 
+    /// Whether the request that is filled in has neither headers nor a body.
+    pub fn is_plain(self) -> bool {
+        let empty = |text: RwSignal<String>| text.with_untracked(String::is_empty);
+        empty(self.headers) && empty(self.body)
+    }
+
     /// Puts a run's request on top of those that were sent before.
     pub fn remember(self, run: &NewRun) {
         if let Some(request) = &run.request {
@@ -120,7 +126,7 @@ impl RunForm {
     pub fn new_run(self, kind: ValKind) -> Result<NewRun, FormProblem> {
         let mut run = NewRun::default();
         match kind {
-            ValKind::Script => run.args = read_args(&self.args.get_untracked())?,
+            ValKind::Script => run.args = Some(read_args(&self.args.get_untracked())?),
             ValKind::Http => run.request = Some(self.request()?),
             ValKind::Email => run.email = Some(self.email()),
             ValKind::Interval => {}
@@ -158,13 +164,12 @@ impl RunForm {
     }
 }
 
-fn read_args(text: &str) -> Result<Option<Vec<Value>>, FormProblem> {
+/// Who gives none still wants the function called.
+fn read_args(text: &str) -> Result<Vec<Value>, FormProblem> {
     if text.trim().is_empty() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
-    serde_json::from_str(text)
-        .map(Some)
-        .map_err(|_| FormProblem::Args)
+    serde_json::from_str(text).map_err(|_| FormProblem::Args)
 }
 
 fn read_headers(text: &str) -> Result<Vec<(String, String)>, FormProblem> {
@@ -190,8 +195,8 @@ mod tests {
 
     #[wasm_bindgen_test]
     fn arguments_are_a_json_list_or_nothing() {
-        assert_eq!(read_args(" "), Ok(None));
-        assert_eq!(read_args("[1, \"two\"]"), Ok(Some(vec![json!(1), json!("two")])));
+        assert_eq!(read_args(" "), Ok(vec![]));
+        assert_eq!(read_args("[1, \"two\"]"), Ok(vec![json!(1), json!("two")]));
         for wrong in ["1", "{}", "[1", "one"] {
             assert_eq!(read_args(wrong), Err(FormProblem::Args), "{wrong}");
         }

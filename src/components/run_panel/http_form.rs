@@ -34,13 +34,31 @@ pub fn HttpForm(
             .map(|address| view! { <EndpointAddress address open=open.get() /> })
     };
     let error = |about| FormProblem::of(problem, about);
+    // It opens for what is wrong or filled in there, and closes only by hand.
+    let unfolded = RwSignal::new(!form.is_plain());
+    Effect::new(move |_| {
+        let within = |problem| matches!(problem, FormProblem::Headers | FormProblem::Body);
+        if problem.get().is_some_and(within) {
+            unfolded.set(true);
+        }
+    });
+    let fill = Callback::new(move |request: HttpRequest| {
+        form.fill(&request);
+        if !form.is_plain() {
+            unfolded.set(true);
+        }
+    });
     view! {
         {address}
         <div class="run-panel__line">
             <Select label="Method" options=methods value=form.method on_change=move |method| form.method.set(method) />
             <TextField label="Path" value=form.path code=true error=error(|problem| problem == FormProblem::Path) />
         </div>
-        <details class="run-panel__more-fields" open=move || problem.get().is_some_and(|problem| matches!(problem, FormProblem::Headers | FormProblem::Body))>
+        <details
+            class="run-panel__more-fields"
+            prop:open=unfolded
+            on:toggle:target=move |event| unfolded.set(event.target().open())
+        >
             <summary>"Headers and body"</summary>
             <TextArea
                 label="Headers"
@@ -58,25 +76,25 @@ pub fn HttpForm(
                 error=error(|problem| problem == FormProblem::Body)
             />
         </details>
-        {sent_list(form, on_send)}
+        {sent_list(form, fill, on_send)}
     }
     .into_any()
 }
 
 /// The requests that were sent before, newest first.
-fn sent_list(form: RunForm, on_send: Callback<()>) -> AnyView {
+fn sent_list(form: RunForm, fill: Callback<HttpRequest>, on_send: Callback<()>) -> AnyView {
     let item = move |request: HttpRequest| {
         let line = format!("{} {}", request.method, request.path);
         let again = request.clone();
         view! {
             <li class="run-panel__sent">
-                <button type="button" class="run-panel__fill" on:click=move |_| form.fill(&request)>{line.clone()}</button>
+                <button type="button" class="run-panel__fill" on:click=move |_| fill.run(request.clone())>{line.clone()}</button>
                 <button
                     type="button"
                     class="run-panel__again"
                     aria-label=format!("Send {line} again")
                     on:click=move |_| {
-                        form.fill(&again);
+                        fill.run(again.clone());
                         on_send.run(());
                     }
                 >
