@@ -78,19 +78,21 @@ pub fn LogView(
                         filter.update(|filter| filter.search = event.target().value());
                     }
                 />
-                <span class="log__count">{part(move || count(lines.with(|lines| lines.len()), shown.with(|s| s.len())))}</span>
-                <label class="log__wrap">
-                    <input
-                        type="checkbox"
-                        prop:checked=wrap
-                        on:change:target=move |event| {
-                            wrap.set(event.target().checked());
-                            storage::set(WRAP_KEY, (!event.target().checked()).then_some("no"));
-                        }
-                    />
-                    "Wrap"
-                </label>
-                <CopyButton text=copied what="logs" />
+                <div class="log__end">
+                    <span class="log__count">{part(move || count(lines.with(|lines| lines.len()), shown.with(|s| s.len())))}</span>
+                    <label class="log__wrap">
+                        <input
+                            type="checkbox"
+                            prop:checked=wrap
+                            on:change:target=move |event| {
+                                wrap.set(event.target().checked());
+                                storage::set(WRAP_KEY, (!event.target().checked()).then_some("no"));
+                            }
+                        />
+                        "Wrap"
+                    </label>
+                    <CopyButton text=copied what="logs" />
+                </div>
             </div>
             {part(nothing)}
             {log_lines(lines, shown, filter, started_at, live)}
