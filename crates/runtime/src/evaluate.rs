@@ -76,7 +76,7 @@ async fn attempt(
         Form::Module
     };
     let linked = tokio::select! {
-        linked = Modules::link(shared, request.modules.clone(), &request.program, form) => linked,
+        linked = Modules::link(shared, request, form) => linked,
         doom = run.stopped() => return Ok(verdict(shared, run, doom)),
     };
     let modules = match linked {

@@ -34,7 +34,7 @@ mod worker;
 
 pub use admission::{LONGEST_WAIT, Place};
 pub use api::{ApiChannel, Body};
-pub use compile::javascript;
+pub use compile::{COMPILE, Compilers, serve_compiler};
 pub use config::RuntimeConfig;
 pub use error::{BoxError, RuntimeError, Taken};
 pub use http_val::WebSocketClient;
@@ -43,5 +43,7 @@ pub use modules::MOST_MODULES;
 pub use outcome::{End, Outcome};
 pub use request::{Input, ModuleSource, Program, ProgramKey, RunEvents, RunRequest, ValReference};
 pub use runtime::{Fetched, Runtime, Stats};
-pub use sandbox::{CheckUp, Enclosure, Finding, LAUNCH, Layer, Trial, allow_cpu, check_up, launch};
+pub use sandbox::{
+    CheckUp, Enclosure, Finding, LAUNCH, Layer, Trial, allow_cpu, allow_memory, check_up, launch,
+};
 pub use worker::{FILES_MB, MOST_FILES};

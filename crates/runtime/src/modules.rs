@@ -15,9 +15,10 @@ use std::{
 
 use hamlet_models::RunError;
 use url::Url;
+use uuid::Uuid;
 
 use crate::{
-    BoxError, ModuleSource, Program, ProgramKey, RuntimeError, ValReference,
+    BoxError, ModuleSource, Program, ProgramKey, RunRequest, RuntimeError, ValReference,
     compile::{
         Compiled, Compiler, Form, RemoteImport, Specifier, import_mark, module_file, read_specifier,
         thrown_at,
@@ -40,6 +41,8 @@ pub(crate) enum LinkError {
 /// What a worker has loaded or is about to, and where more comes from.
 pub(crate) struct Modules {
     compiler: Compiler,
+    /// For whom it is compiled.
+    group: Uuid,
     stock: Arc<Stock>,
     source: Arc<dyn ModuleSource>,
     /// Another instance, which is asked for what is not here.
@@ -122,16 +125,12 @@ struct Adding {
 impl Modules {
     /// Compiles a program and all that it imports, and has fetched what that imports from elsewhere; nothing is written
     /// yet.
-    pub(crate) async fn link(
-        shared: &Shared,
-        source: Arc<dyn ModuleSource>,
-        program: &Program,
-        form: Form,
-    ) -> Result<Self, LinkError> {
+    pub(crate) async fn link(shared: &Shared, request: &RunRequest, form: Form) -> Result<Self, LinkError> {
         let mut modules = Self {
             compiler: shared.compiler.clone(),
+            group: request.group,
             stock: shared.stock.clone(),
-            source,
+            source: request.modules.clone(),
             fallback: shared.config.module_fallback.clone(),
             bootstrap_url: dir_url(shared.nursery.launch.bootstrap_dir()),
             dir: OnceLock::new(),
@@ -142,7 +141,7 @@ impl Modules {
             imports_vals: AtomicBool::new(false),
         };
         let mut adding = modules.adding.lock().await;
-        modules.add(&mut adding, program, form).await?;
+        modules.add(&mut adding, &request.program, form).await?;
         drop(adding);
         modules.lock = modules.locked().await?;
         Ok(modules)
@@ -323,7 +322,7 @@ impl Modules {
         if let Some(index) = adding.by_program.get(&key) {
             return Ok((*index, false));
         }
-        let compiled = self.compiler.compile(program, form).await;
+        let compiled = self.compiler.compile(self.group, program, form).await;
         let compiled = compiled.map_err(|error| LinkError::Broken((*error).clone()))?;
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         if loaded.len() == MOST_MODULES {

@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use hamlet_models::{LogLine, RunId, Timestamp, ValId, ValKind, VersionNumber};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -73,7 +74,7 @@ pub enum Input {
 }
 
 /// A val as an import names it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ValReference {
     /// Whose val, without a leading `@`.
     pub username: String,

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::{
     ApiChannel, Body, Finding, Imports, Input, ModuleSource, Outcome, Place, Program, RunRequest,
     RuntimeConfig, RuntimeError,
-    compile::{Form, RemoteImport, ValImport},
+    compile::{Compilers, Form, RemoteImport, ValImport},
     evaluate, http_val,
     modules::{Found, look_up, no_such_val},
     monitor, sandbox, setup,
@@ -88,6 +88,9 @@ impl Runtime {
         let shared = Arc::new(Shared::new(config, deno.version, findings, nursery, warm_workers));
         // A Deno that can't be used is found out now, and not by the first run.
         shared.pool.prove().await?;
+        if shared.config.blank_workers > 0 {
+            shared.compiler.compilers().make_ready();
+        }
         tokio::spawn(monitor::watch(Arc::downgrade(&shared)));
         Ok(Self { shared })
     }
@@ -154,13 +157,19 @@ impl Runtime {
         http_val::fetch(&self.shared, request, http).await
     }
 
-    /// What a program imports; nothing if it is no code.
+    /// What compiles.
+    pub fn compilers(&self) -> &Compilers {
+        self.shared.compiler.compilers()
+    }
+
+    /// What a program imports; nothing if it is no code. `group` is who asks: of each, one is compiled at a time.
     pub async fn imports(
         &self,
+        group: Uuid,
         program: &Program,
         source: &dyn ModuleSource,
     ) -> Result<Option<Imports>, RuntimeError> {
-        let Ok(compiled) = self.shared.compiler.compile(program, Form::Module).await else {
+        let Ok(compiled) = self.shared.compiler.compile(group, program, Form::Module).await else {
             return Ok(None);
         };
         let (mut remote, mut missing) = (compiled.remote.clone(), Vec::new());

@@ -23,7 +23,7 @@ pub(crate) use self::cgroup::{Cgroups, Group};
 use self::probe::probe;
 pub use self::{
     checkup::{CheckUp, check_up},
-    enclosure::{Enclosure, Trial, allow_cpu},
+    enclosure::{Enclosure, Trial, allow_cpu, allow_memory},
     launch::{LAUNCH, launch},
 };
 use crate::{RuntimeConfig, RuntimeError, monitor::worker_bytes, worker::Launch};

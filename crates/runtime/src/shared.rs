@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use crate::{
     Finding, RuntimeConfig,
     admission::Admission,
-    compile::{Compiler, Hosts},
+    compile::{Compiler, Compilers, Hosts},
     http_val::WarmWorkers,
     live_run::LiveRun,
     pool::Pool,
@@ -54,7 +54,10 @@ impl Shared {
             deno_version,
             findings,
             api_origins: origins.collect(),
-            compiler: Compiler::new(Hosts::new(&config.module_hosts, config.other_module_hosts)),
+            compiler: Compiler::new(
+                Hosts::new(&config.module_hosts, config.other_module_hosts),
+                Compilers::new(config.launcher.clone(), config.require_sandbox),
+            ),
             stock: Arc::new(Stock::new(nursery.launch.clone(), config.work_dir.join("stock"))),
             pool: Arc::new(Pool::new(nursery.clone(), config.blank_workers)),
             nursery,

@@ -17,7 +17,10 @@ fn main() -> ExitCode {
     } else if name.ends_with("-without-seccomp") {
         lose(&[libc::SYS_seccomp]);
     }
-    hamlet_runtime::launch(arguments.skip(1))
+    match arguments.next() {
+        Some(first) if first == hamlet_runtime::COMPILE => hamlet_runtime::serve_compiler(arguments),
+        _ => hamlet_runtime::launch(arguments),
+    }
 }
 
 /// From now on the kernel does as if it had no such calls.

@@ -13,7 +13,7 @@ use axum::{
     response::IntoResponse,
 };
 use futures_util::future::BoxFuture;
-use hamlet_runtime::{ApiChannel, Body as RuntimeBody, Finding, Runtime, RuntimeConfig};
+use hamlet_runtime::{ApiChannel, Body as RuntimeBody, Compilers, Finding, Runtime, RuntimeConfig};
 use hamlet_store::Store;
 use http_body_util::BodyExt;
 use tempfile::TempDir;
@@ -96,7 +96,11 @@ impl Server {
             config.sql,
             config.require_sandbox,
         );
-        let state = AppState::new(config, store, mailer, runs, run_tokens, databases);
+        let compilers = runtime.as_ref().map_or_else(
+            || Compilers::new(config.launcher.clone(), config.require_sandbox),
+            |runtime| runtime.compilers().clone(),
+        );
+        let state = AppState::new(config, store, mailer, runs, run_tokens, databases, compilers);
         Ok(Self {
             app: App::new(state.clone()),
             state,

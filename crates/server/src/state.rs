@@ -2,6 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
+use hamlet_runtime::Compilers;
 use hamlet_store::Store;
 
 use crate::{
@@ -26,6 +27,8 @@ pub struct App {
     pub databases: AccountDatabases,
     /// Sends mail.
     pub mailer: Mailer,
+    /// Compiles vals for who imports them elsewhere.
+    pub compilers: Compilers,
     /// Starts vals and records their runs.
     pub runs: RunService,
     /// Issues and checks the tokens of runs.
@@ -47,9 +50,11 @@ impl AppState {
         runs: RunService,
         run_tokens: RunTokens,
         databases: AccountDatabases,
+        compilers: Compilers,
     ) -> Self {
         Self(Arc::new(App {
             databases,
+            compilers,
             config,
             store,
             mailer,

@@ -12,6 +12,7 @@ use oxc_ast::{
 use oxc_ast_visit::{VisitMut, walk_mut};
 use oxc_span::{GetSpan, SPAN};
 use oxc_str::Str;
+use serde::{Deserialize, Serialize};
 
 use super::specifier::{Hosts, RemoteImport, Specifier, read_specifier};
 use crate::ValReference;
@@ -22,7 +23,7 @@ const IMPORT_FUNCTION: &str = "__hamletImport";
 const META_FUNCTION: &str = "__hamletMeta";
 
 /// An import of a val.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ValImport {
     /// The val.
     pub(crate) reference: ValReference,

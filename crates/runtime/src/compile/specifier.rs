@@ -1,6 +1,7 @@
 //! What the text of an import means.
 
 use hamlet_models::VersionNumber;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::ValReference;
@@ -11,7 +12,7 @@ pub(crate) const PUBLIC_ORIGIN: &str = "https://esm.town";
 const JSR: &str = "https://jsr.io";
 
 /// Where vals of this instance are, as imports name it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Hosts {
     /// The origins that mean this instance, beside the one that is every instance's.
     pub(crate) known: Vec<String>,
@@ -64,7 +65,7 @@ pub(crate) fn read_specifier(text: &str, importer: &str, hosts: &Hosts) -> Speci
 }
 
 /// An import of what is not of this instance and Deno has to fetch.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct RemoteImport {
     /// As it stands in the code.
     pub(crate) specifier: String,

@@ -1,4 +1,4 @@
-use super::*;
+use super::{translate::compile, *};
 
 const URL: &str = "https://esm.town/v/ada/hello?v=3";
 
@@ -130,10 +130,6 @@ fn what_is_nested_deeply_stays_small() {
 
 #[test]
 fn code_nested_beyond_reason_is_an_outcome() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .expect("a runtime");
-    let compiler = Compiler::new(Hosts::default());
     for (start, middle, end) in [
         ("(", "1", ")"),
         ("[", "1", "]"),
@@ -143,14 +139,13 @@ fn code_nested_beyond_reason_is_an_outcome() {
         ("a=>", "1", ""),
     ] {
         let depth = 5_000;
-        let code = format!("{}{middle}{}", start.repeat(depth), end.repeat(depth));
-        let program = Program {
-            key: ProgramKey::Code(code.as_str().into()),
-            url: URL.into(),
-            code: code.into(),
-            kind: hamlet_models::ValKind::Script,
+        let ask = Ask::Module {
+            code: format!("{}{middle}{}", start.repeat(depth), end.repeat(depth)),
+            url: URL.to_owned(),
+            hosts: Hosts::default(),
+            form: Form::Module,
         };
         // Whatever it says, it says it.
-        let _ = runtime.block_on(compiler.compile(&program, Form::Module));
+        serve::answer(ask).expect("an answer");
     }
 }

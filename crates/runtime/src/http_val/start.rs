@@ -55,7 +55,7 @@ async fn start(
 ) -> Result<Arc<WarmWorker>, Unready> {
     let fault = |cause: RuntimeError| Unready::Fault(Arc::new(cause));
     let limits = &shared.config.limits;
-    let linked = Modules::link(shared, request.modules.clone(), &request.program, Form::Module).await;
+    let linked = Modules::link(shared, request, Form::Module).await;
     let modules = Arc::new(linked.map_err(|error| match error {
         LinkError::Broken(error) => Unready::Broken(End::Threw, error),
         LinkError::Fault(cause) => fault(cause),

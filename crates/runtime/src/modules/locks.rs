@@ -99,7 +99,8 @@ impl Modules {
                 }
                 let import = match self.look_up(&reference).await {
                     Ok(Some(Found::Val(program))) => {
-                        if let Ok(compiled) = self.compiler.compile(&program, Form::Module).await {
+                        if let Ok(compiled) = self.compiler.compile(self.group, &program, Form::Module).await
+                        {
                             modules.push(Importing::new(program, compiled));
                         }
                         None

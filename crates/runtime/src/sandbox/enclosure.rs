@@ -34,7 +34,7 @@ impl Enclosure {
     /// reaches no files but those in `folder`, no network and no other process; it has so many bytes of memory of its
     /// own and so many in each file; and it ends when the thread does that started it. To be called before the process
     /// has a second thread.
-    pub fn enter(folder: &Path, memory_bytes: u64, file_bytes: u64) -> Self {
+    pub fn enter(folder: Option<&Path>, memory_bytes: u64, file_bytes: u64) -> Self {
         let mut enclosure = Self {
             missing: Vec::new(),
             memory_bytes,
@@ -55,7 +55,7 @@ impl Enclosure {
         enclosure.note("fewer capabilities", rights::restrict(true));
         // Whoever changes its capabilities loses this: it comes after.
         enclosure.note("the parent's end", prctl::set_pdeathsig(Signal::SIGKILL));
-        enclosure.restrict_files(Some(folder));
+        enclosure.restrict_files(folder);
         enclosure.note("seccomp", calls::restrict(calls::Sockets::None));
         enclosure
     }
@@ -92,6 +92,12 @@ pub fn allow_cpu(time: Duration) -> io::Result<()> {
     // Seconds are all that it counts in, and those used were rounded down.
     let most = used.unsigned_abs() + time.as_secs() + 2;
     Ok(setrlimit(Resource::RLIMIT_CPU, most.min(hard), hard)?)
+}
+
+/// Lets this process have so many bytes of memory of its own from now on, within what it was locked in with.
+pub fn allow_memory(bytes: u64) -> io::Result<()> {
+    let (_, hard) = getrlimit(Resource::RLIMIT_DATA)?;
+    Ok(setrlimit(Resource::RLIMIT_DATA, bytes.min(hard), hard)?)
 }
 
 fn restrict_files(folder: Option<&Path>) -> Result<RulesetStatus, RulesetError> {

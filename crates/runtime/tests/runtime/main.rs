@@ -1,6 +1,7 @@
 //! Vals on real Deno workers. What a val can do is in `tests/vals`, a folder a behaviour; what takes several requests,
 //! or a look at the system, is here.
 
+mod compile;
 mod expected;
 mod harness;
 mod traps;

@@ -56,7 +56,7 @@ pub(super) fn open(orders: &Orders) -> Result<(AccountDatabase, Enclosure), SqlE
     let folder = orders.path.parent().unwrap_or(Path::new("/"));
     // The log of what is written may become as large as the database, and has a little beside each page.
     let file_bytes = limits.database_bytes.saturating_mul(2);
-    let mut enclosure = Enclosure::enter(folder, limits.memory_bytes + BESIDE_BYTES, file_bytes);
+    let mut enclosure = Enclosure::enter(Some(folder), limits.memory_bytes + BESIDE_BYTES, file_bytes);
     limits.bind_memory()?;
     let database = AccountDatabase::open(&orders.path, limits, say_that_it_writes)?;
     // The folder has other accounts' files too.

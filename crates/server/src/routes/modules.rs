@@ -8,11 +8,12 @@ use axum::{
     http::{HeaderMap, HeaderName, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use hamlet_models::{Privacy, VersionNumber};
+use hamlet_models::{Privacy, UserId, VersionNumber};
 use hamlet_store::ValRecord;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use uuid::Uuid;
 
 use crate::{
     auth::{MaybeUser, VAL_READ},
@@ -59,7 +60,10 @@ async fn get_module(State(state): State<AppState>, request: Request) -> ApiResul
     if username == standard_library::OWNER {
         let code = standard_library::code(name).ok_or(ApiError::NotFound("module"))?;
         let address = links.to(&format!("/v/{username}/{file}"));
-        return form.answer(&code, address, &links, "no-cache").await;
+        let nobody = UserId(Uuid::nil());
+        return form
+            .answer(&state, nobody, &code, address, &links, "no-cache")
+            .await;
     }
     user.must_have(VAL_READ)?;
     let latest = state
@@ -79,7 +83,8 @@ async fn get_module(State(state): State<AppState>, request: Request) -> ApiResul
         version => state.store.get_version(latest.id, version).await?,
     };
     let address = format!("{}?v={version}", links.module(&val.owner.username, &val.name));
-    form.answer(&val.code, address, &links, caching(&val)).await
+    form.answer(&state, val.owner.id, &val.code, address, &links, caching(&val))
+        .await
 }
 
 /// Any page may import what its visitor may read; who asks, and for what, changes the answer.
@@ -124,6 +129,8 @@ impl Form {
 
     async fn answer(
         self,
+        state: &AppState,
+        owner: UserId,
         code: &Arc<str>,
         address: String,
         links: &Links,
@@ -132,7 +139,10 @@ impl Form {
         let (media_type, code) = match self {
             Self::TypeScript => (media_type(code), code.as_ref().to_owned()),
             Self::JavaScript => {
-                let made = hamlet_runtime::javascript(code.clone(), address, links.to("")).await;
+                let made = state
+                    .compilers
+                    .javascript(owner.0, code, &address, &links.to(""))
+                    .await;
                 let code = made.map_err(|error| ApiError::invalid("code", error.stack))?;
                 ("text/javascript; charset=utf-8", code)
             }

@@ -30,7 +30,10 @@ impl RunService {
             return Vec::new();
         };
         let source = AuthorModules::new(self.inner.store.clone(), self.inner.links.clone(), val.owner.id);
-        let mut imports = match runtime.imports(&self.inner.program(val), &source).await {
+        let mut imports = match runtime
+            .imports(val.owner.id.0, &self.inner.program(val), &source)
+            .await
+        {
             Ok(Some(imports)) => imports,
             Ok(None) => return Vec::new(),
             Err(cause) => {

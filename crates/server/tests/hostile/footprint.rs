@@ -34,9 +34,9 @@ impl Footprint {
         self.files.iter().all(had) && self.processes <= before.processes && self.scratch <= before.scratch
     }
 
-    /// Whether no worker is there but one that waits for its first run.
+    /// Whether no process is there but a worker that waits for its first run, and the one that compiles.
     pub(crate) fn is_at_rest(&self) -> bool {
-        (self.processes, self.scratch) == (1, 1)
+        (self.processes, self.scratch) == (2, 1)
     }
 }
 

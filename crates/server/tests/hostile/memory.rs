@@ -20,6 +20,8 @@ async fn what_grows_without_end_beside_a_neighbour() {
         .await;
     let one_piece = async || in_one_piece(&siege).await;
     siege.suffers("a gigabyte in one piece", one_piece).await;
+    let doubles = async || code_that_doubles(&siege).await;
+    siege.suffers("code that doubles", doubles).await;
     siege.over().await;
 }
 
@@ -77,6 +79,18 @@ async fn in_one_piece(siege: &Siege) {
     let (status, page) = siege.mallory.visit(&val, "/").await.expect("an answer");
     assert_eq!(status, StatusCode::BAD_GATEWAY, "{} bytes", page.len());
     ran_out(&siege.latest_run(&val).await);
+}
+
+/// Whoever parses this has terabytes to make of it.
+async fn code_that_doubles(siege: &Siege) {
+    let members: Vec<String> = (1..40)
+        .map(|member| format!("A{member} = A{0} + A{0}", member - 1))
+        .collect();
+    let code = format!("enum Doubled {{ A0 = 'twice', {} }}", members.join(", "));
+    let run = siege.script(&code).await;
+    assert_eq!(run.status, RunStatus::Error);
+    let error = run.error.as_ref().expect("a reason");
+    assert!(error.message.contains("more than 256 MB of memory"), "{error:?}");
 }
 
 async fn huge_line(siege: &Siege, print: &str) {
