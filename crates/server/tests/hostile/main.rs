@@ -22,4 +22,5 @@ mod siege;
 mod answers;
 mod folders;
 mod memory;
+mod secrets;
 mod time;

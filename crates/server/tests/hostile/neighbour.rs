@@ -17,7 +17,8 @@ use crate::{
     siege::LOOK_AGAIN,
 };
 
-const PAGE: &str = "let count = 0;
+const PAGE: &str = "import { marker } from 'https://esm.town/v/ada/hidden';
+let count = marker.length;
 export default () => Response.json({ count: count++, pid: Deno.pid, folder: Deno.cwd() });";
 const SUM: &str = "export default (a: number, b: number) => [a + b, Deno.env.get('SECRET')];";
 const TICK: &str = "export default () => console.log('tick', Deno.env.get('SECRET'));";
@@ -28,6 +29,10 @@ pub(crate) struct Neighbour {
     pub(crate) account: Account,
     /// The value of its environment variable, which no other account may learn.
     pub(crate) secret: Arc<str>,
+    /// A private val of its own, which its page imports.
+    pub(crate) hidden: ExtendedVal,
+    /// What stands in the code of that, and which no other account may learn either.
+    pub(crate) marker: Arc<str>,
     pub(crate) loads: Loads,
     page: watch::Receiver<Worker>,
 }
@@ -43,12 +48,18 @@ impl Neighbour {
     /// Moves in, and begins to work.
     pub(crate) async fn of(server: &Program) -> Self {
         let account = server.account("ada").await;
-        let secret: Arc<str> = Uuid::new_v4().simple().to_string().into();
+        let [secret, marker] = [(); 2].map(|()| Arc::from(Uuid::new_v4().simple().to_string()));
         account.set_secret("SECRET", &secret).await.expect("a secret");
+        let code = format!("export const marker = '{marker}'; export default () => marker;");
+        let hidden = account
+            .make("hidden", ValKind::Script, Privacy::Private, &code)
+            .await;
         let (seen, page) = watch::channel(Worker::default());
         let mut neighbour = Self {
             account,
             secret,
+            hidden: hidden.expect("a val"),
+            marker,
             loads: Loads::new(),
             page,
         };
