@@ -2,20 +2,21 @@
 //!
 //! A connection has one request and its answer. Both are frames with their length before them: a head in JSON, then the
 //! body in pieces, and an empty frame at its end. Whatever breaks off before that is no whole request and no whole answer.
+//! Node's own client, whose sockets are led here, speaks HTTP: what begins with a letter is that, as no frame is so long.
 
-use std::{io, sync::Arc};
+use std::{convert::Infallible, io, sync::Arc};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{SinkExt, StreamExt, future::BoxFuture, stream};
 use http::{HeaderName, HeaderValue, Method, Request, Response, Uri, header::HOST, uri::PathAndQuery};
 use http_body::{Body as _, Frame};
 use http_body_util::{BodyExt, StreamBody, combinators::UnsyncBoxBody};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
 use tokio::{
-    net::{
-        UnixListener, UnixStream,
-        unix::{OwnedReadHalf, OwnedWriteHalf},
-    },
+    io::{AsyncRead, AsyncReadExt},
+    net::{UnixListener, UnixStream, unix::OwnedWriteHalf},
     sync::mpsc,
     task::JoinSet,
 };
@@ -46,7 +47,7 @@ pub(crate) async fn serve(listener: UnixListener, api: Arc<dyn ApiChannel>, auth
         tokio::select! {
             accepted = listener.accept(), if connections.len() < CONNECTIONS => {
                 let Ok((stream, _)) = accepted else { return };
-                connections.spawn(serve_one(stream, api.clone(), authority.clone()));
+                connections.spawn(serve_stream(stream, api.clone(), authority.clone()));
             }
             Some(_) = connections.join_next() => {}
         }
@@ -72,9 +73,43 @@ struct Answered {
     whole: bool,
 }
 
-/// Answers the one request of a connection. What goes wrong with it is the worker's to notice, by its end.
-async fn serve_one(stream: UnixStream, api: Arc<dyn ApiChannel>, authority: HeaderValue) -> io::Result<()> {
-    let (reader, writer) = stream.into_split();
+/// Answers what comes on a connection. What goes wrong with it is the worker's to notice, by its end.
+async fn serve_stream(
+    stream: UnixStream,
+    api: Arc<dyn ApiChannel>,
+    authority: HeaderValue,
+) -> Result<(), BoxError> {
+    let (mut reader, writer) = stream.into_split();
+    let mut first = [0];
+    reader.read_exact(&mut first).await?;
+    let reader = (&first[..]).chain(reader);
+    if first[0].is_ascii_alphabetic() {
+        let service = service_fn(|request: Request<Incoming>| {
+            let answer = api.call(as_to_instance(request, &authority));
+            async { Ok::<_, Infallible>(answer.await) }
+        });
+        let stream = TokioIo::new(tokio::io::join(reader, writer));
+        return Ok(http1::Builder::new().serve_connection(stream, service).await?);
+    }
+    Ok(serve_one(reader, writer, api, authority).await?)
+}
+
+/// The request as it would have come over the network.
+fn as_to_instance(request: Request<Incoming>, authority: &HeaderValue) -> Request<Body> {
+    let mut request = request.map(|body| body.map_err(BoxError::from).boxed_unsync());
+    let path = request.uri().path_and_query().cloned();
+    *request.uri_mut() = Uri::from(path.unwrap_or_else(|| PathAndQuery::from_static("/")));
+    request.headers_mut().insert(HOST, authority.clone());
+    request
+}
+
+/// Answers the one request that frames make.
+async fn serve_one(
+    reader: impl AsyncRead + Unpin,
+    writer: OwnedWriteHalf,
+    api: Arc<dyn ApiChannel>,
+    authority: HeaderValue,
+) -> io::Result<()> {
     let codec = LengthDelimitedCodec::builder()
         .max_frame_length(LONGEST_FRAME)
         .new_codec();
@@ -90,7 +125,10 @@ async fn serve_one(stream: UnixStream, api: Arc<dyn ApiChannel>, authority: Head
 }
 
 /// Passes on the pieces of a body, and returns when the worker has closed the connection.
-async fn pass_on(mut sent: FramedRead<OwnedReadHalf, LengthDelimitedCodec>, pieces: mpsc::Sender<BytesMut>) {
+async fn pass_on(
+    mut sent: FramedRead<impl AsyncRead + Unpin, LengthDelimitedCodec>,
+    pieces: mpsc::Sender<BytesMut>,
+) {
     while let Some(Ok(piece)) = sent.next().await {
         // Not every answer waits for the whole of a body.
         let _ = pieces.send(piece).await;

@@ -49,6 +49,8 @@ pub(crate) struct Compiled {
     pub(crate) foreseen: Vec<ValImport>,
     /// What it imports from elsewhere, each once and in order.
     pub(crate) remote: Vec<RemoteImport>,
+    /// Whether it names a module of node's that reaches for the network.
+    pub(crate) uses_node_network: bool,
     /// The source map, once a stack was led back.
     #[serde(skip)]
     map: OnceLock<Option<SourceMap<'static>>>,

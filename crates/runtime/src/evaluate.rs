@@ -169,7 +169,7 @@ async fn answer_of(
         logs: limits.log_kb * 1000,
         value: shared.config.answer_kb * 1000,
         error: limits.value_kb * 1000,
-        api: api_address(shared, &socket),
+        api: api_address(shared, &socket, modules),
         failure_header: worker.failure_header.as_str(),
     };
     run.begin(shared.wall(), worker.cpu_time());
@@ -206,11 +206,16 @@ async fn after_death(shared: &Shared, worker: &Worker) -> (End, RunError) {
 }
 
 /// How the worker reaches the instance, if it has an address and someone answers.
-pub(crate) fn api_address<'a>(shared: &'a Shared, socket: &'a std::path::Path) -> Option<ApiAddress<'a>> {
+pub(crate) fn api_address<'a>(
+    shared: &'a Shared,
+    socket: &'a std::path::Path,
+    modules: &Modules,
+) -> Option<ApiAddress<'a>> {
     shared.nursery.api.as_ref()?;
     Some(ApiAddress {
         origins: &shared.api_origins,
         socket: socket.to_str()?,
+        by_node: modules.may_use_node_network(),
     })
 }
 

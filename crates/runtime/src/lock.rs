@@ -46,6 +46,11 @@ pub(crate) fn has_packages(lock: &str) -> bool {
     read(lock).contains_key("specifiers")
 }
 
+/// Whether packages of npm are among what is locked.
+pub(crate) fn has_npm_packages(lock: &str) -> bool {
+    lock.contains("\"npm:")
+}
+
 /// The lock without what a project's own file put into it.
 pub(crate) fn of_imports_alone(lock: &str) -> String {
     let mut parts = read(lock);

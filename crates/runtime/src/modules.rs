@@ -23,6 +23,7 @@ use crate::{
         Compiled, Compiler, Form, RemoteImport, Specifier, import_mark, module_file, read_specifier,
         thrown_at,
     },
+    lock::has_npm_packages,
     shared::Shared,
     stock::Stock,
 };
@@ -152,6 +153,14 @@ impl Modules {
         let dir = self.dir.get_or_init(|| dir.to_owned());
         self.write_new(&mut *self.adding.lock().await, dir)?;
         Ok(file_url(dir, 0))
+    }
+
+    /// Whether code that is known by now may reach for the network by node's own modules: a val names them, and a package
+    /// may.
+    pub(crate) fn may_use_node_network(&self) -> bool {
+        let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
+        self.lock.as_deref().is_some_and(has_npm_packages)
+            || loaded.iter().any(|module| module.compiled.uses_node_network)
     }
 
     /// Whether any val was imported up to now.

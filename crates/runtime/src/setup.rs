@@ -17,7 +17,7 @@ const OLDEST_DENO: (u64, u64) = (2, 9);
 const LONGEST_WORK_DIR: usize = 107 - "/18446744073/socket".len();
 
 /// The workers' own modules, each after those that it imports from.
-const BOOTSTRAP: [&str; 11] = [
+const BOOTSTRAP: [&str; 12] = [
     include_str!("../worker/natives.ts"),
     include_str!("../worker/channel.ts"),
     include_str!("../worker/console.ts"),
@@ -28,6 +28,7 @@ const BOOTSTRAP: [&str; 11] = [
     include_str!("../worker/serve.ts"),
     include_str!("../worker/exchange.ts"),
     include_str!("../worker/instance.ts"),
+    include_str!("../worker/node.ts"),
     include_str!("../worker/main.ts"),
 ];
 

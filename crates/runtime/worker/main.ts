@@ -8,6 +8,7 @@ import { answer } from "./modules.ts";
 import { evaluate, type Evaluation, fail } from "./evaluate.ts";
 import { handlerOf } from "./entry.ts";
 import { reachInstance } from "./instance.ts";
+import { reachInstanceByNode } from "./node.ts";
 import { retire, serve } from "./serve.ts";
 
 // deno-lint-ignore-file no-explicit-any
@@ -89,6 +90,7 @@ setLongest(job.error);
 setEnvironment(job.env);
 if (job.kind === "http") nameRun();
 if (job.api !== null) reachInstance(job.api.origins, job.api.socket);
+if (job.api?.by_node) await reachInstanceByNode(job.api.origins, job.api.socket);
 const run = newRunLog(job.run, job.logs);
 setFirstRun(run);
 const evaluation: Evaluation = { over: false, run, moduleMs: null };

@@ -23,6 +23,7 @@ export const cwd: string = Deno.cwd();
 export const slice = uncurry(String.prototype.slice);
 export const toWellFormed = uncurry(String.prototype.toWellFormed);
 export const startsWith = uncurry(String.prototype.startsWith);
+export const toLowerCase = uncurry(String.prototype.toLowerCase);
 export const mapGet = uncurry(Map.prototype.get);
 export const mapSet = uncurry(Map.prototype.set);
 export const mapDelete = uncurry(Map.prototype.delete);

@@ -22,6 +22,9 @@ use super::{
 const EXPRESSION_START: &str = "export default (\n";
 const EXPRESSION_END: &str = "\n);\n";
 
+/// What the names of node's modules for the network begin with.
+const NODE_NETWORK: [&str; 2] = ["node:http", "node:net"];
+
 /// Compiles one program.
 pub(super) fn compile(code: &str, url: &str, hosts: &Hosts, form: Form) -> Result<Compiled, RunError> {
     if form == Form::Eval
@@ -119,6 +122,7 @@ fn compile_source(source: &str, url: &str, hosts: &Hosts, lines_before: u32) -> 
         .iter()
         .map(|import| place(import.offset as usize))
         .collect();
+    let uses_node_network = NODE_NETWORK.iter().any(|name| printed.code.contains(name));
     let code = format!("{}{MAP_START}{}\n", printed.code, map.to_data_url());
     Ok(Compiled {
         code,
@@ -126,6 +130,7 @@ fn compile_source(source: &str, url: &str, hosts: &Hosts, lines_before: u32) -> 
         positions,
         foreseen,
         remote,
+        uses_node_network,
         map: OnceLock::new(),
     })
 }

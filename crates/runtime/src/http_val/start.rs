@@ -83,7 +83,7 @@ async fn start(
         logs: limits.log_kb * 1000,
         value: 0,
         error: limits.value_kb * 1000,
-        api: api_address(shared, &socket),
+        api: api_address(shared, &socket, &modules),
         failure_header: worker.failure_header.as_str(),
     };
     run.begin(shared.wall(), worker.cpu_time());

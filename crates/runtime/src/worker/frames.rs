@@ -38,6 +38,8 @@ pub(crate) struct Job<'a> {
 pub(crate) struct ApiAddress<'a> {
     pub(crate) origins: &'a [String],
     pub(crate) socket: &'a str,
+    /// Whether it has to be reached by node's own modules too, which takes a while to make so.
+    pub(crate) by_node: bool,
 }
 
 /// What the host says beside the job.

@@ -1,6 +1,8 @@
 //! What an HTTP val finds of the instance: its interface, by every name and wherever it leads, and the run that asks.
 
 use futures_util::future::join_all;
+use hamlet_models::ValKind;
+use hamlet_runtime::Input;
 use serde_json::json;
 
 use crate::harness::{Host, Val};
@@ -128,4 +130,75 @@ async fn code_finds_the_run_that_it_belongs_to() {
     found.sort_unstable();
     runs.sort_unstable();
     assert_eq!(found, runs);
+}
+
+/// What `node:http` gets of each of these addresses, or why it gets nothing.
+const GET_BY_NODE: &str = "
+    import http, { get as named } from 'node:http';
+    export const byNode = (address, options = {}, get = http.get) => new Promise((resolve) => {
+      const asked = get(address, options, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8').on('data', (part) => text += part).on('end', () => resolve(text));
+      });
+      asked.on('error', (error) => resolve(error.name));
+    });
+    export const byName = (address) => byNode(address, {}, named);";
+
+#[tokio::test]
+async fn node_s_http_reaches_the_instance_and_no_other_private_address() {
+    let host = Host::new().await;
+    let elsewhere = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port");
+    let port = elsewhere.local_addr().expect("its address").port();
+    let val = Val::http(&format!(
+        "{GET_BY_NODE}
+         import net from 'node:net';
+         const own = 'http://127.0.0.1:18787';
+         const raw = (...to) => new Promise((resolve) => {{
+           const socket = net.connect(...to);
+           socket.on('connect', () => {{ socket.destroy(); resolve('connected'); }});
+           socket.on('error', (error) => resolve(error.name));
+         }});
+         export default async () => Response.json([
+           await byNode(own + '/v1/me', {{ headers: {{ authorization: 'Bearer x' }} }}),
+           await byName(own + '/v1/named?q'),
+           await byNode('http://HAMLET.test/other', {{ agent: new http.Agent({{ keepAlive: true }}) }}),
+           await byNode('http://127.0.0.1:{port}/'),
+           await byNode('http://localhost:{port}/'),
+           await raw(18787, '127.0.0.1'), await raw({{ port: '18787', host: '127.0.0.1' }}), await raw({port}, '127.0.0.1'),
+         ]);"
+    ));
+    let (_, said) = host.get(&val, "/").await;
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said}"));
+    let expected = json!([
+        "GET /v1/me Bearer x ",
+        "GET /v1/named no token ",
+        "GET /other no token ",
+        "NotCapable",
+        "NotCapable",
+        "connected",
+        "connected",
+        "NotCapable",
+    ]);
+    assert_eq!(said, expected, "{said:#}");
+}
+
+#[tokio::test]
+async fn node_s_http_of_an_imported_val_reaches_the_instance() {
+    let host = Host::new().await;
+    let val = Val::new(
+        ValKind::Script,
+        "import { byNode } from 'https://esm.town/v/ada/node';
+         const { byName } = await import('https://esm.town/v/ada/node');
+         export default [await byNode('http://127.0.0.1:18787/a'), await byName('http://127.0.0.1:18787/b')];",
+    );
+    val.vals.save("ada", "node", GET_BY_NODE);
+    let value = host.run(&val, Input::Script { args: None }).await.outcome;
+    assert_eq!(
+        value.return_value.as_deref(),
+        Some(r#"["GET /a no token ","GET /b no token "]"#),
+        "{:?}",
+        value.error
+    );
 }

@@ -234,3 +234,21 @@ async fn a_save_warns_of_what_cant_be_had_and_is_kept() {
         .await;
     assert_eq!(warnings, Value::Null, "code that is none imports nothing");
 }
+
+#[tokio::test]
+async fn a_package_that_is_built_on_node_s_http_reaches_the_instance() {
+    let ada = Instance::new().await;
+    let client = "const http = require('http');\n\
+        module.exports = (address, headers) => new Promise((resolve, reject) => {\n\
+          http.get(address, { headers }, (answer) => {\n\
+            let text = '';\n\
+            answer.on('data', (part) => text += part).on('end', () => resolve(text));\n\
+          }).on('error', reject);\n\
+        });";
+    ada.registry.publish("client", "1.0.0", client, json!({}));
+    let code = "import get from 'npm:client@1';\n\
+        const headers = { authorization: `Bearer ${process.env.valtown}` };\n\
+        export default JSON.parse(await get(process.env.VALTOWN_API_URL + '/v1/me', headers)).username;";
+    let (status, value) = ada.evaluate(code).await;
+    assert_eq!((status, value), (StatusCode::OK, json!("ada")));
+}
