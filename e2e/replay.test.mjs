@@ -80,10 +80,10 @@ test("the same input is given to other versions, and what came of it stands side
   await ada.page.getByRole("button", { name: "Run again" }).waitFor();
   const first = new URL(ada.page.url()).pathname;
   await ada.open("/v/ada/price");
-  for (const name of ["gross", "total"]) {
+  for (const [version, name] of /** @type {const} */ ([[1, "gross"], [2, "total"]])) {
     await work.write(price(name), "Code of price");
-    await work.page.keyboard.press("Control+S");
-    await work.says("Saved");
+    await ada.page.keyboard.press("Control+S");
+    await ada.page.getByRole("link", { name: new RegExp(`^v${version}, saved`) }).waitFor();
   }
 
   await ada.open(first);

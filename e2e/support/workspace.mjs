@@ -52,10 +52,17 @@ export class Workspace {
     await this.says("Saved");
   }
 
-  /** Presses the button that starts a run, and waits for its sentence. @param {string} verb @param {RegExp} sentence */
+  /**
+   * Presses the button that starts a run, and waits for the sentence of that run, not of one before.
+   * @param {string} verb
+   * @param {RegExp} sentence
+   */
   async run(verb, sentence) {
     const outcome = this.page.getByRole("region", { name: "Outcome" });
+    const run = this.page.getByRole("link", { name: "All about this run" });
+    const earlier = await run.count() > 0 ? await run.getAttribute("href") : "";
     await this.page.getByRole("button", { name: verb, exact: true }).click();
+    await run.and(this.page.locator(`:not([href="${earlier}"])`)).waitFor();
     await outcome.getByRole("status").filter({ hasText: sentence }).waitFor();
     return outcome;
   }

@@ -85,7 +85,7 @@ fn in_browser(project: &Project, browser: &Browser) -> Result<()> {
 fn end_to_end(project: &Project, browser: &Browser) -> Result<()> {
     let server = build::release(project)?;
     let deno = packages::deno(project)?;
-    say("A browser on the release build (about 3 minutes)");
+    say("A browser on the release build (about 5 minutes)");
     let mut node = project.command("node");
     node.args(["--test", "--test-reporter=spec", "--test-concurrency=1", "e2e/"])
         .env("HAMLET_BIN", server)
