@@ -10,6 +10,7 @@ use axum::{
     body::Body,
     http::{Method, Request, StatusCode, header},
 };
+use hamlet_runtime::Layer;
 use http_body_util::BodyExt;
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde_json::{Value, json};
@@ -555,6 +556,51 @@ async fn the_doctor_says_of_each_layer_whether_it_holds() {
         !folder.path().join("hamlet-data").exists(),
         "it leaves nothing behind"
     );
+}
+
+#[tokio::test]
+async fn the_start_names_the_layers_that_the_doctor_finds() {
+    let folder = folder();
+    let doctor = run(folder.path(), &["doctor"], "").await;
+    let found = String::from_utf8(doctor.stdout).expect("text");
+    let (holding, missing): (Vec<_>, Vec<_>) = Layer::ALL
+        .iter()
+        .map(|layer| layer.name())
+        .partition(|name| found.contains(&format!("ok  {name}: ")));
+    for name in &missing {
+        assert!(found.contains(&format!("no  {name}: ")), "{name}: {found}");
+    }
+
+    let log = folder.path().join("log");
+    let mut child = hamlet(folder.path())
+        .env("HAMLET_BLANK_WORKERS", "0")
+        .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(std::fs::File::create(&log).expect("a file"))
+        .spawn()
+        .expect("the binary");
+    let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+    lines.next_line().await.expect("its output").expect("a line");
+    let url = String::new();
+    RunningServer { url, lines, child }.end().await;
+    let log = std::fs::read_to_string(log).expect("its log");
+    let said: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    let start = said.iter().find(|line| line["message"] == "ready");
+    let start = start.expect("the line of the start");
+    assert_eq!(
+        (&start["sandbox"], &start["sandbox.missing"]),
+        (&json!(holding.join(", ")), &json!(missing.join(", "))),
+        "{found}"
+    );
+    let explained: Vec<&str> = said
+        .iter()
+        .filter(|line| line["why"].as_str().is_some_and(|why| !why.is_empty()))
+        .filter_map(|line| line["layer"].as_str())
+        .collect();
+    assert_eq!(explained, missing, "each that is missing has its reason");
 }
 
 #[tokio::test]
