@@ -19,7 +19,7 @@ use std::{fs, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::cgroup::{Cgroups, Group};
+pub(crate) use self::cgroup::{Cgroups, FETCH_MB, Group, THREADS};
 use self::probe::probe;
 pub use self::{
     checkup::{CheckUp, check_up},

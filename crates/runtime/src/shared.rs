@@ -58,7 +58,11 @@ impl Shared {
                 Hosts::new(&config.module_hosts, config.other_module_hosts),
                 Compilers::new(config.launcher.clone(), config.require_sandbox),
             ),
-            stock: Arc::new(Stock::new(nursery.launch.clone(), config.work_dir.join("stock"))),
+            stock: Arc::new(Stock::new(
+                nursery.launch.clone(),
+                nursery.cgroups.clone(),
+                config.work_dir.join("stock"),
+            )),
             pool: Arc::new(Pool::new(nursery.clone(), config.blank_workers)),
             nursery,
             admission: Admission::new(config.limits.user_runs, config.limits.instance_runs),

@@ -14,7 +14,9 @@ use std::{
 use moka::future::Cache;
 use tokio::sync::Semaphore;
 
-use crate::{BoxError, ImportLock, ModuleSource, ProgramKey, compile::RemoteImport, worker::Launch};
+use crate::{
+    BoxError, ImportLock, ModuleSource, ProgramKey, compile::RemoteImport, sandbox::Cgroups, worker::Launch,
+};
 use fetch::Fetcher;
 pub(crate) use fetch::Missing;
 
@@ -63,7 +65,7 @@ enum Unfit {
 
 impl Stock {
     /// `folder` is there already, for this alone.
-    pub(crate) fn new(launch: Launch, folder: PathBuf) -> Self {
+    pub(crate) fn new(launch: Launch, cgroups: Option<Arc<Cgroups>>, folder: PathBuf) -> Self {
         let locks = Cache::builder()
             .max_capacity(LOCK_BYTES)
             .weigher(|_: &LockKey, locked: &Arc<Locked>| {
@@ -72,7 +74,7 @@ impl Stock {
             })
             .build();
         Self {
-            fetcher: Fetcher::new(launch, folder),
+            fetcher: Fetcher::new(launch, cgroups, folder),
             locks,
             known: Mutex::default(),
             round: AtomicU64::new(0),

@@ -180,6 +180,7 @@ impl Worker {
             doom: None,
             status: None,
             out_of_memory: false,
+            out_of_threads: false,
         })
     }
 

@@ -15,7 +15,9 @@ use uuid::Uuid;
 /// Where the one tree of groups is.
 const MOUNT: &str = "/sys/fs/cgroup";
 /// Threads of a worker; a quiet one has about fifteen.
-const THREADS: u32 = 512;
+pub(crate) const THREADS: u32 = 512;
+/// What a process may hold that fetches modules: it runs none of them, and reads all of one to look at it.
+pub(crate) const FETCH_MB: u64 = 1024;
 /// What the name of every worker's group begins with.
 const NAME: &str = "hamlet-";
 const MEMORY_MAX: &str = "memory.max";
@@ -54,9 +56,18 @@ impl Cgroups {
 
     /// Makes the group of one worker.
     pub(crate) fn make(&self, worker: u64) -> io::Result<Group> {
-        let group = Group(self.base.join(format!("{}-{worker}", self.prefix)));
+        self.make_named(&worker.to_string(), self.memory_bytes)
+    }
+
+    /// Makes the group of a process that fetches modules.
+    pub(crate) fn make_to_fetch(&self, process: u64) -> io::Result<Group> {
+        self.make_named(&format!("fetch-{process}"), FETCH_MB << 20)
+    }
+
+    fn make_named(&self, name: &str, memory_bytes: u64) -> io::Result<Group> {
+        let group = Group(self.base.join(format!("{}-{name}", self.prefix)));
         fs::create_dir(&group.0)?;
-        fs::write(group.0.join(MEMORY_MAX), self.memory_bytes.to_string())?;
+        fs::write(group.0.join(MEMORY_MAX), memory_bytes.to_string())?;
         fs::write(group.0.join("pids.max"), THREADS.to_string())?;
         // A kernel without swap has no such file.
         let _ = fs::write(group.0.join("memory.swap.max"), "0");
@@ -64,7 +75,7 @@ impl Cgroups {
     }
 }
 
-/// The group of one worker, which is removed when this is dropped, and what is left in it ended.
+/// The group of one process, which is removed when this is dropped, and what is left in it ended.
 #[derive(Debug)]
 pub(crate) struct Group(PathBuf);
 
@@ -82,6 +93,13 @@ impl Group {
         }
         let most = fs::read_to_string(self.0.join(MEMORY_MAX)).ok()?;
         most.trim().parse().ok()
+    }
+
+    /// Whether a thread was refused to it.
+    pub(crate) fn ran_out_of_threads(&self) -> bool {
+        let events = fs::read_to_string(self.0.join("pids.events")).unwrap_or_default();
+        let refused = events.lines().find_map(|line| line.strip_prefix("max "));
+        refused.is_some_and(|refused| refused != "0")
     }
 
     /// Removes it now. Its process has ended as a rule; one that hasn't is ended, which takes a moment.
@@ -285,5 +303,11 @@ mod tests {
         assert_eq!(made.bytes_it_ran_out_of(), None);
         tell("oom 2\noom_kill 1\n");
         assert_eq!(made.bytes_it_ran_out_of(), Some(1 << 20));
+        assert!(!made.ran_out_of_threads());
+        fs::write(made.path().join("pids.events"), "max 3\n").expect("a file");
+        assert!(made.ran_out_of_threads());
+        let fetching = groups.make_to_fetch(7).expect("a group beside it");
+        let most = fs::read_to_string(fetching.path().join(MEMORY_MAX)).expect("a file");
+        assert_eq!(most, "1073741824");
     }
 }

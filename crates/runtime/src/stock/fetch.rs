@@ -5,7 +5,10 @@ use std::{
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -16,6 +19,7 @@ use crate::{
     compile::{Package, RemoteImport},
     lock::of_imports_alone,
     remove::remove_folder,
+    sandbox::{Cgroups, FETCH_MB, Group},
     worker::{Launch, Purpose},
 };
 
@@ -51,6 +55,8 @@ pub(crate) struct Missing {
 /// Starts the processes, a few at a time.
 pub(super) struct Fetcher {
     launch: Launch,
+    /// The control groups of processes, where the system has such.
+    cgroups: Option<Arc<Cgroups>>,
     folder: PathBuf,
     turns: Semaphore,
     next: AtomicU64,
@@ -58,9 +64,10 @@ pub(super) struct Fetcher {
 
 impl Fetcher {
     /// `folder` is there already, for this alone.
-    pub(super) fn new(launch: Launch, folder: PathBuf) -> Self {
+    pub(super) fn new(launch: Launch, cgroups: Option<Arc<Cgroups>>, folder: PathBuf) -> Self {
         Self {
             launch,
+            cgroups,
             folder,
             turns: Semaphore::new(TURNS),
             next: AtomicU64::new(0),
@@ -158,7 +165,13 @@ impl Fetcher {
     }
 
     async fn deno(&self, folder: &Path, purpose: &Purpose, deadline: Instant) -> io::Result<Option<Failure>> {
-        let lock = self.launch.lock_to_fetch(folder);
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        // Where it takes too long, the process ends first, and then its group goes.
+        let cgroup = self.cgroups.as_ref().map(|groups| groups.make_to_fetch(number));
+        let cgroup = cgroup.transpose()?;
+        let lock = self
+            .launch
+            .lock_to_fetch(folder, cgroup.as_ref().map(Group::path));
         let process = self
             .launch
             .command(&lock, purpose, Stdio::null(), Stdio::piped())?
@@ -167,6 +180,9 @@ impl Fetcher {
             Ok(output) => output?,
             Err(_) => return Ok(Some(Failure::took_too_long())),
         };
+        if cgroup.is_some_and(|group| group.bytes_it_ran_out_of().is_some()) {
+            return Ok(Some(Failure::needed_too_much()));
+        }
         Ok((!output.status.success()).then(|| Failure::read(&String::from_utf8_lossy(&output.stderr))))
     }
 }
@@ -181,6 +197,13 @@ impl Failure {
     fn took_too_long() -> Self {
         Self {
             why: format!("it took longer than {} s", PATIENCE.as_secs()),
+            changed: false,
+        }
+    }
+
+    fn needed_too_much() -> Self {
+        Self {
+            why: format!("fetching it needed more than {FETCH_MB} MB of memory"),
             changed: false,
         }
     }

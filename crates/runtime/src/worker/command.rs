@@ -143,10 +143,10 @@ impl Launch {
     }
 
     /// What a process may use of the system that fetches modules.
-    pub(crate) fn lock_to_fetch(&self, dir: &Path) -> Lock {
+    pub(crate) fn lock_to_fetch(&self, dir: &Path, cgroup: Option<&Path>) -> Lock {
         Lock {
             cache_writable: true,
-            ..self.lock(dir, None)
+            ..self.lock(dir, cgroup)
         }
     }
 

@@ -6,7 +6,7 @@ use hamlet_models::{Limits, RunError};
 
 use nix::sys::signal::Signal;
 
-use crate::End;
+use crate::{End, sandbox::THREADS};
 
 /// The megabytes that a worker's files may take.
 pub const FILES_MB: u64 = 512;
@@ -43,6 +43,8 @@ pub(crate) struct Exit {
     pub(crate) status: Option<ExitStatus>,
     /// The engine itself gave up for want of memory.
     pub(crate) out_of_memory: bool,
+    /// The kernel refused it a thread.
+    pub(crate) out_of_threads: bool,
 }
 
 impl Exit {
@@ -53,6 +55,13 @@ impl Exit {
             None if self.out_of_memory && self.status.is_none_or(|status| status.signal().is_some()) => {
                 Doom::Memory.verdict(limits)
             }
+            None if self.out_of_threads && self.status.is_none_or(|status| !status.success()) => (
+                End::Threw,
+                error(
+                    "ThreadsError",
+                    format!("started more than the {THREADS} threads that a val's worker may have"),
+                ),
+            ),
             None => {
                 let how = match self.status.map(|status| (status.code(), status.signal())) {
                     Some((Some(code), _)) => format!(
@@ -148,5 +157,38 @@ pub(crate) fn error(name: &str, message: String) -> RunError {
         name: name.to_owned(),
         stack: format!("{name}: {message}"),
         message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_thread_is_named_unless_the_process_ended_well() {
+        let limits = Limits {
+            wall_seconds: 60,
+            cpu_seconds: 30,
+            memory_mb: 256,
+            request_body_mb: 100,
+            log_kb: 1000,
+            value_kb: 100,
+            user_runs: 20,
+            instance_runs: 20,
+            warm_seconds: 10,
+        };
+        let told = |code: i32| {
+            let exit = Exit {
+                doom: None,
+                status: Some(ExitStatus::from_raw(code << 8)),
+                out_of_memory: false,
+                out_of_threads: true,
+            };
+            exit.verdict(&limits).1.name
+        };
+        assert_eq!(
+            (told(1).as_str(), told(0).as_str()),
+            ("ThreadsError", "ProcessEnded")
+        );
     }
 }

@@ -21,7 +21,7 @@ use crate::{ApiChannel, remove::remove_folder, sandbox::Cgroups};
 pub(crate) struct Nursery {
     pub(crate) launch: Launch,
     /// The control groups of workers, where the system has such.
-    pub(crate) cgroups: Option<Cgroups>,
+    pub(crate) cgroups: Option<Arc<Cgroups>>,
     pub(crate) work_dir: PathBuf,
     pub(crate) longest_frame: usize,
     /// Who answers at the instance's own address, and that address's host and port.
@@ -43,7 +43,7 @@ impl Nursery {
     ) -> Self {
         Self {
             launch,
-            cgroups,
+            cgroups: cgroups.map(Arc::new),
             work_dir,
             longest_frame,
             api,
@@ -116,6 +116,7 @@ pub(super) async fn attend(
         doom: worker.doom.get().copied(),
         status,
         out_of_memory,
+        out_of_threads: cgroup.as_ref().is_some_and(|group| group.ran_out_of_threads()),
     }));
     let dir = worker.dir.clone();
     // A val may have left many files; and a folder that can't be removed now is removed at the next start.
