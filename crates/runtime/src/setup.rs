@@ -17,7 +17,7 @@ const OLDEST_DENO: (u64, u64) = (2, 9);
 const LONGEST_WORK_DIR: usize = 107 - "/18446744073/socket".len();
 
 /// The workers' own modules, each after those that it imports from.
-const BOOTSTRAP: [&str; 12] = [
+const BOOTSTRAP: [&str; 13] = [
     include_str!("../worker/natives.ts"),
     include_str!("../worker/channel.ts"),
     include_str!("../worker/console.ts"),
@@ -29,7 +29,17 @@ const BOOTSTRAP: [&str; 12] = [
     include_str!("../worker/exchange.ts"),
     include_str!("../worker/instance.ts"),
     include_str!("../worker/node.ts"),
+    include_str!("../worker/threads.ts"),
     include_str!("../worker/main.ts"),
+];
+
+/// What a val's threads load before their own module.
+const THREAD: [&str; 5] = [
+    include_str!("../worker/natives.ts"),
+    include_str!("../worker/exchange.ts"),
+    include_str!("../worker/instance.ts"),
+    include_str!("../worker/threads.ts"),
+    include_str!("../worker/thread.ts"),
 ];
 
 /// The program that runs vals.
@@ -111,7 +121,10 @@ pub(crate) fn prepare(config: &RuntimeConfig) -> Result<PathBuf, RuntimeError> {
     fs::create_dir(work_dir.join("stock"))?;
     let dir = work_dir.join("bootstrap");
     fs::create_dir(&dir)?;
-    let code = compile::strip_types(&as_one_module(&BOOTSTRAP)).map_err(io::Error::other)?;
+    let javascript =
+        |sources: &[&str]| compile::strip_types(&as_one_module(sources)).map_err(io::Error::other);
+    let thread = serde_json::Value::from(javascript(&THREAD)?);
+    let code = format!("const threadCode = {thread};\n{}", javascript(&BOOTSTRAP)?);
     fs::write(dir.join("main.mjs"), code)?;
     Ok(dir.join("main.mjs"))
 }

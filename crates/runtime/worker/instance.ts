@@ -89,7 +89,8 @@ export function reachInstance(origins: string[], path: string) {
   };
 }
 
-function parsed(address: string, base?: string): URL | undefined {
+/** The address, if it is one. */
+export function parsed(address: string, base?: string): URL | undefined {
   try {
     return new NativeURL(address, base);
   } catch {

@@ -1,6 +1,6 @@
 // A worker's life: wait for the one job, load the val, do the job, and end when nothing is left to do.
 
-import { inspect, loadWeb, now } from "./natives.ts";
+import { inspect, loadWeb, NativeURL, now, stringify } from "./natives.ts";
 import { receive, send, setKey, stayForHost } from "./channel.ts";
 import { log, newRunLog, runOfCode, setFirstRun } from "./console.ts";
 import { setLongest } from "./errors.ts";
@@ -9,9 +9,13 @@ import { evaluate, type Evaluation, fail } from "./evaluate.ts";
 import { handlerOf } from "./entry.ts";
 import { reachInstance } from "./instance.ts";
 import { reachInstanceByNode } from "./node.ts";
+import { reachInstanceFromThreads } from "./threads.ts";
 import { retire, serve } from "./serve.ts";
 
 // deno-lint-ignore-file no-explicit-any
+
+/** The module of a thread, which the host puts before this one. */
+declare const threadCode: string;
 
 const { env } = Deno;
 const queueTask = queueMicrotask;
@@ -89,7 +93,15 @@ setKey(job.key);
 setLongest(job.error);
 setEnvironment(job.env);
 if (job.kind === "http") nameRun();
-if (job.api !== null) reachInstance(job.api.origins, job.api.socket);
+if (job.api !== null) {
+  const { origins, socket } = job.api;
+  reachInstance(origins, socket);
+  let boot: string | undefined;
+  reachInstanceFromThreads(() => {
+    const code = `const instance = ${stringify({ origins, socket })};\n${threadCode}`;
+    return boot ??= NativeURL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+  });
+}
 if (job.api?.by_node) await reachInstanceByNode(job.api.origins, job.api.socket);
 const run = newRunLog(job.run, job.logs);
 setFirstRun(run);

@@ -202,3 +202,45 @@ async fn node_s_http_of_an_imported_val_reaches_the_instance() {
         value.error
     );
 }
+
+#[tokio::test]
+async fn threads_reach_the_instance_and_no_other_private_address() {
+    let host = Host::new().await;
+    let elsewhere = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port");
+    let port = elsewhere.local_addr().expect("its address").port();
+    let val = Val::http(&format!(
+        "const asks = `
+           const told = (address) => fetch(address).then((answer) => answer.text(), (error) => error.name);
+           self.onmessage = async ({{ data }}) => self.postMessage([self.name, ...await Promise.all(data.map(told))]);`;
+         const asksOfAnother = `
+           const another = new Worker('data:text/javascript,' + encodeURIComponent(${{JSON.stringify(asks)}}), {{ type: 'module' }});
+           another.onmessage = ({{ data }}) => self.postMessage(data);
+           self.onmessage = ({{ data }}) => another.postMessage(data);`;
+         const threaded = (address, options = {{}}) => new Promise((resolve, reject) => {{
+           const thread = new Worker(address, {{ type: 'module', ...options }});
+           if (!(thread instanceof Worker)) throw new Error('no Worker');
+           thread.onmessage = ({{ data }}) => {{ thread.terminate(); resolve(data); }};
+           thread.onerror = (event) => {{ event.preventDefault(); reject(new Error(event.message)); }};
+           thread.postMessage(['http://127.0.0.1:18787/v1/me', 'http://hamlet.test/b', 'http://127.0.0.1:{port}/']);
+         }});
+         export default async () => {{
+           const blob = URL.createObjectURL(new Blob(['const typed: string = \"\";' + asks], {{ type: 'text/typescript' }}));
+           const ofBlob = threaded(blob, {{ name: 'blob' }});
+           URL.revokeObjectURL(blob);
+           const data = (code) => 'data:text/javascript,' + encodeURIComponent(code);
+           return Response.json([
+             await ofBlob,
+             await threaded(new URL(data(asks)), {{ name: 'data' }}),
+             await threaded(data(asksOfAnother)),
+             await threaded('nowhere').catch((error) => error.name),
+           ]);
+         }};"
+    ));
+    let (_, said) = host.get(&val, "/").await;
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said}"));
+    let asked = |name: &str| json!([name, "GET /v1/me no token ", "GET /b no token ", "NotCapable"]);
+    let expected = json!([asked("blob"), asked("data"), asked(""), "URIError"]);
+    assert_eq!(said, expected, "{said:#}");
+}
