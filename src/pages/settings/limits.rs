@@ -7,7 +7,10 @@ use crate::{
     api::ApiClient,
     components::loaded::loaded_part,
     hooks::fetched::Fetched,
-    ui::{number::count, skeleton::SkeletonRows},
+    ui::{
+        number::{bytes, count},
+        skeleton::SkeletonRows,
+    },
 };
 
 /// The limits in force.
@@ -181,10 +184,6 @@ fn email(limits: &InstanceLimits) -> Vec<Row> {
 
 fn seconds(number: u64) -> String {
     format!("{} s", count(number))
-}
-
-fn bytes(number: u64) -> String {
-    format!("{} bytes", count(number))
 }
 
 fn kb(number: u64) -> String {
