@@ -30,8 +30,10 @@ const TICK = `export default () => console.log("tick");
 const TICK_MS = 75_000;
 
 const { server, browser, ada, work } = await setUpSignedIn();
-/** Stays open on the val that is to run by itself. */
-const watching = await ada.context.newPage();
+/** Ada in a second window, which stays open on the val that is to run by itself. */
+const watcher = await Visitor.arrive(browser, server.url, {
+  storageState: await ada.context.storageState(),
+});
 const outcome = ada.page.getByRole("region", { name: "Outcome" });
 const lines = outcome.getByRole("log");
 
@@ -44,8 +46,8 @@ test("a val is set to run every minute", async () => {
   await form.getByRole("button", { name: "Save schedule" }).click();
   await form.waitFor({ state: "detached" });
   await ada.page.getByText("Every minute", { exact: true }).waitFor();
-  await watching.goto(ada.page.url());
-  await watching.getByText("Every minute", { exact: true }).waitFor();
+  await watcher.open("/v/ada/pulse");
+  await watcher.page.getByText("Every minute", { exact: true }).waitFor();
 });
 
 test("a run's logs show while it goes on, also after a reload and on its own page", async () => {
@@ -116,16 +118,17 @@ test("a request from outside is followed while it goes on", async () => {
 });
 
 test("a tick runs by itself, and shows on the val's page without a reload", async () => {
-  const outcome = watching.getByRole("region", { name: "Outcome" });
+  const outcome = watcher.page.getByRole("region", { name: "Outcome" });
   await outcome.getByRole("status").filter({ hasText: /^Done after/ }).waitFor({ timeout: TICK_MS });
   await outcome.getByRole("log").getByText("tick").waitFor();
-  await watching.getByRole("region", { name: "Schedule" }).getByText(/^Last ran /).waitFor();
-  await watching.getByRole("link", { name: "All about this run" }).click();
-  await watching.getByRole("region", { name: "Facts" }).getByText("schedule", { exact: true }).waitFor();
-  await watching.getByRole("region", { name: "Input" }).getByText(/^It was told that it /).waitFor();
+  await watcher.page.getByRole("region", { name: "Schedule" }).getByText(/^Last ran /).waitFor();
+  await watcher.page.getByRole("link", { name: "All about this run" }).click();
+  await watcher.page.getByRole("region", { name: "Facts" }).getByText("schedule", { exact: true }).waitFor();
+  await watcher.page.getByRole("region", { name: "Input" }).getByText(/^It was told that it /).waitFor();
 });
 
 test("nothing was printed as an error, thrown or refused on the way", async () => {
+  await watcher.leave();
   await ada.leave();
 });
 
