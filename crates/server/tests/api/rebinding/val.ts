@@ -24,7 +24,8 @@ const read = (url: string, init = {}) => fetch(url, init).then((answer) => answe
 // Imports that the host does not see beforehand.
 const load = (url: string) => eval(`import(${JSON.stringify(url)})`);
 
-// In a thread, where nothing but the engine stands between code and the proxy of a client.
+// In a thread, and one of the engine's own class, where nothing else stands between code and the proxy of a client.
+const EngineWorker: typeof Worker = Object.getPrototypeOf(Worker);
 const thread = `onmessage = async ({ data }) => {
   try {
     const client = Deno.createHttpClient({ proxy: data.proxy });
@@ -37,7 +38,7 @@ const thread = `onmessage = async ({ data }) => {
 let worker: Worker | undefined;
 const byProxy = (proxy: object) =>
   new Promise((resolve, reject) => {
-    worker ??= new Worker(`data:text/javascript,${encodeURIComponent(thread)}`, { type: "module" });
+    worker ??= new EngineWorker(`data:text/javascript,${encodeURIComponent(thread)}`, { type: "module" });
     const id = crypto.randomUUID();
     worker.addEventListener("message", ({ data }) => {
       if (data.id === id) data.why === undefined ? resolve(id) : reject(new Error(data.why));
