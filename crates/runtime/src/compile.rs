@@ -2,7 +2,6 @@
 //! source map leads every stack back to the val's own lines.
 
 mod compilers;
-mod process;
 mod readdress;
 mod rewrite;
 mod serve;
@@ -23,13 +22,13 @@ pub use self::{
     compilers::Compilers,
     serve::{COMPILE, serve_compiler},
 };
-use self::{process::Unable, words::Ask};
+use self::{compilers::told_of, words::Ask};
 pub(crate) use self::{
     rewrite::{ValImport, import_mark, module_file},
     specifier::{Hosts, PUBLIC_ORIGIN, Package, RemoteImport, Specifier, read_specifier},
     translate::strip_types,
 };
-use crate::{Program, ProgramKey};
+use crate::{GaveUp, Program, ProgramKey};
 
 /// How many bytes of code and compiled code are kept for the next run.
 const CACHE_BYTES: u64 = 64 << 20;
@@ -144,8 +143,8 @@ impl Compiler {
             match self.compilers.ask(group, &ask).await {
                 Ok(made) => Ok(made.map(Arc::new).map_err(Arc::new)),
                 // It takes too much at every try.
-                Err(unable @ Unable::TooMuch) => Ok(Err(Arc::new(unable.told_of(&program.url)))),
-                Err(unable) => Err(unable.told_of(&program.url)),
+                Err(why @ GaveUp::TooMuch) => Ok(Err(Arc::new(told_of(&why, &program.url)))),
+                Err(why) => Err(told_of(&why, &program.url)),
             }
         };
         let made = self.cache.try_get_with(key, make).await;

@@ -44,6 +44,7 @@ pub use outcome::{End, Outcome};
 pub use request::{Input, ModuleSource, Program, ProgramKey, RunEvents, RunRequest, ValReference};
 pub use runtime::{Fetched, Runtime, Stats};
 pub use sandbox::{
-    CheckUp, Enclosure, Finding, LAUNCH, Layer, Trial, allow_cpu, allow_memory, check_up, launch,
+    CheckUp, Enclosure, Finding, GaveUp, Helper, LAUNCH, Layer, Trial, allow_cpu, allow_memory, check_up,
+    help, launch,
 };
 pub use worker::{FILES_MB, MOST_FILES};

@@ -12,6 +12,7 @@ mod rights;
 
 mod checkup;
 mod enclosure;
+mod helper;
 mod launch;
 mod probe;
 
@@ -24,6 +25,7 @@ use self::probe::probe;
 pub use self::{
     checkup::{CheckUp, check_up},
     enclosure::{Enclosure, Trial, allow_cpu, allow_memory},
+    helper::{GaveUp, Helper, help},
     launch::{LAUNCH, launch},
 };
 use crate::{RuntimeConfig, RuntimeError, monitor::worker_bytes, worker::Launch};

@@ -11,7 +11,10 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use hamlet_runtime::{COMPILE, LAUNCH, launch, serve_compiler};
 
-use crate::account_databases::{SERVE_ACCOUNT, TRY_ACCOUNT, serve_account, try_account};
+use crate::{
+    account_databases::{SERVE_ACCOUNT, TRY_ACCOUNT, serve_account, try_account},
+    mail::{READ_MAIL, read_mail},
+};
 
 /// A val host that you run yourself.
 #[derive(Parser)]
@@ -37,14 +40,15 @@ enum Command {
 
 /// Does what the arguments say.
 pub fn main() -> ExitCode {
-    // Not among the commands: the server starts itself so to become a worker, to compile, or to serve an account's
-    // database or try its lock, which must cost next to nothing and begin with one thread.
+    // Not among the commands: the server starts itself so to become a worker, to compile, to read mail, or to serve
+    // an account's database or try its lock, which must cost next to nothing and begin with one thread.
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(first) if first == LAUNCH => return launch(arguments),
         Some(first) if first == SERVE_ACCOUNT => return serve_account(arguments),
         Some(first) if first == TRY_ACCOUNT => return try_account(arguments),
         Some(first) if first == COMPILE => return serve_compiler(arguments),
+        Some(first) if first == READ_MAIL => return read_mail(arguments),
         _ => {}
     }
     let cli = Cli::parse();

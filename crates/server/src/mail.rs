@@ -6,6 +6,7 @@ mod courier;
 mod listener;
 mod parse;
 mod postman;
+mod reader;
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,6 +21,7 @@ pub use listener::MailListener;
 pub(crate) use listener::{INCOMING_MAX_BYTES, INCOMING_MAX_VALS};
 pub(crate) use parse::input as email_input;
 pub use postman::Postman;
+pub(crate) use reader::{READ_MAIL, read_mail};
 
 use crate::{
     auth::CurrentUser,

@@ -89,7 +89,7 @@ impl Server {
         let courier = Courier::new(mailer.clone());
         let alone = config.database_url.is_none();
         let scheduler = Scheduler::new(store.clone(), runs.clone(), &config.limits, alone);
-        let postman = Postman::new(store.clone(), runs.clone(), &config.limits, alone);
+        let postman = Postman::new(&config, store.clone(), runs.clone());
         let databases = AccountDatabases::new(
             config.launcher.clone(),
             std::path::absolute(&config.data_dir)?.join("sqlite"),

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    io::{self, Read, Write},
+    io,
     process::{self, ExitCode},
     thread,
     time::Duration,
@@ -14,14 +14,12 @@ use serde::Serialize;
 use super::{
     syntax_error,
     translate::{compile, without_types},
-    words::{ANSWER_MAX_BYTES, ASK_MAX_BYTES, Ask, CODE_MAX_BYTES},
+    words::{ANSWER_MAX_BYTES, Ask, CODE_MAX_BYTES},
 };
-use crate::{Enclosure, allow_cpu, allow_memory};
+use crate::{allow_memory, help};
 
 /// The first argument of a program that is to compile.
 pub const COMPILE: &str = "compile";
-/// The one after it, where the process must not go on if this system lacks a part of its lock.
-pub(super) const STRICT: &str = "strict";
 
 /// What compiling may take, beside the stack. Code of the greatest length that has nothing unusual takes a tenth of it.
 pub(super) const MEMORY_MB: u64 = 256;
@@ -35,48 +33,12 @@ const STACK_AT_LEAST: usize = 4 << 20;
 
 /// Compiles what the server asks for, until nothing more can be asked. To be called before the process has a second
 /// thread.
-pub fn serve_compiler(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let strict = arguments.next().is_some_and(|argument| argument == STRICT);
-    let enclosure = Enclosure::enter(None, allowance(CODE_MAX_BYTES), 0);
-    if let Some(missing) = enclosure.missing().filter(|_| strict) {
-        // Nobody may be there to tell.
-        let _ = writeln!(io::stderr(), "hamlet: compiling is not locked in: {missing}");
-        return ExitCode::FAILURE;
-    }
-    match serve(&mut io::stdin().lock(), &mut io::stdout().lock()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
-    }
-}
-
-fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
-    while let Some(ask) = read(input)? {
+pub fn serve_compiler(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    help(arguments, allowance(CODE_MAX_BYTES), CPU, |ask| {
         let ask: Ask<String> = serde_json::from_slice(&ask)?;
-        allow_cpu(CPU)?;
         allow_memory(allowance(ask.code().len()))?;
-        let answer = answer(ask)?;
-        let length = u32::try_from(answer.len()).map_err(io::Error::other)?;
-        output.write_all(&length.to_be_bytes())?;
-        output.write_all(&answer)?;
-        output.flush()?;
-    }
-    Ok(())
-}
-
-/// The next thing asked; `None` when nothing will be any more.
-fn read(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
-    let mut length = [0; 4];
-    match input.read_exact(&mut length) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        read => read?,
-    }
-    let length = usize::try_from(u32::from_be_bytes(length)).map_err(io::Error::other)?;
-    if length > ASK_MAX_BYTES {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    let mut ask = vec![0; length];
-    input.read_exact(&mut ask)?;
-    Ok(Some(ask))
+        answer(ask)
+    })
 }
 
 /// The stack for code of this length: address space until it is used, and code that nests so deeply as to use it is an

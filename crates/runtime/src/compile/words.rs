@@ -1,4 +1,4 @@
-//! What the server and a process that compiles say to each other: JSON, after its length as four bytes.
+//! What the server asks of a process that compiles, as JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,6 @@ use super::{Form, Hosts};
 
 /// The most bytes of code: 256,000 characters take no more.
 pub(super) const CODE_MAX_BYTES: usize = 1_024_000;
-/// The most bytes of what is asked, in which a character may take six.
-pub(super) const ASK_MAX_BYTES: usize = 8 << 20;
 /// The most bytes of an answer, which has the compiled code with its map.
 pub(super) const ANSWER_MAX_BYTES: usize = 32 << 20;
 

@@ -70,7 +70,7 @@ fn headers(message: &Message<'_>) -> Map<String, Value> {
         };
         let name = header.name.as_str().to_ascii_lowercase();
         match headers.get_mut(&name) {
-            Some(Value::String(before)) => *before = format!("{before}, {value}"),
+            Some(Value::String(before)) => before.extend([", ", &value]),
             _ => {
                 headers.insert(name, value.into());
             }

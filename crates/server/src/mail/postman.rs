@@ -2,15 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hamlet_models::{Limits, Timestamp, Trigger, ValKind};
+use hamlet_models::{Timestamp, Trigger, ValKind};
 use hamlet_runtime::Input;
 use hamlet_store::{QueuedEmail, Store};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::parse::input_of;
+use super::reader::Reader;
 use crate::{
     clock,
+    config::Config,
     error::{ApiError, ApiResult},
     places::{Place, Places},
     run_service::{Call, Prepared, RunService, longest_run, new_run_id},
@@ -32,6 +33,7 @@ pub struct Postman {
 struct Parts {
     store: Store,
     runs: RunService,
+    reader: Reader,
     /// Whether no other server has this store.
     alone: bool,
     longest_run_ms: i64,
@@ -43,12 +45,14 @@ struct Parts {
 
 impl Postman {
     /// One that does nothing by itself before [`Postman::start`].
-    pub fn new(store: Store, runs: RunService, limits: &Limits, alone: bool) -> Self {
+    pub fn new(config: &Config, store: Store, runs: RunService) -> Self {
+        let limits = &config.limits;
         Self {
             parts: Arc::new(Parts {
                 store,
                 runs,
-                alone,
+                reader: Reader::new(config.launcher.clone(), config.require_sandbox),
+                alone: config.database_url.is_none(),
                 longest_run_ms: i64::try_from(longest_run(limits).as_millis()).unwrap_or(i64::MAX),
                 places: Places::new(limits.instance_runs / 2, limits.user_runs / 2),
                 going_on: TaskTracker::new(),
@@ -180,17 +184,21 @@ impl Delivery {
     }
 
     async fn prepare(&self) -> ApiResult<Prepared> {
-        let Parts { store, runs, .. } = &*self.postman.parts;
+        let Parts {
+            store, runs, reader, ..
+        } = &*self.postman.parts;
         let val = store.get_val(self.email.val_id).await?;
         if val.kind != ValKind::Email {
             return Err(ApiError::NotFound("val"));
         }
         let raw = store.read_email(&self.email).await?;
+        let given = reader.read(raw).await;
+        let given = given.map_err(|cause| ApiError::Internal(cause.into()))?;
         let call = Call {
             trigger: Trigger::Email,
             parent_id: None,
             replay_of: None,
-            input: Input::Email(input_of(&raw)),
+            input: Input::Email(given),
         };
         runs.prepare(new_run_id(), &val, call).await
     }

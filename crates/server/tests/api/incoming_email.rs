@@ -194,6 +194,46 @@ async fn a_message_without_an_author_is_from_who_sent_it() {
     );
 }
 
+/// Whoever reads it goes down with it, a level at a time.
+#[tokio::test]
+async fn a_message_that_takes_all_memory_to_read_reaches_its_val_as_it_came() {
+    let app = TestApp::running_with(settings()).await;
+    let ada = app.user("ada").await;
+    ada.write_val(
+        "clerk",
+        ValKind::Email,
+        Privacy::Private,
+        "export default async ({ from, to, text, attachments: [file] }) => {
+            const came = await file.text();
+            console.log(JSON.stringify([from, to, text, file.name, file.type, came.length > 3e6, came.includes('Subject: deep')]));
+        }",
+    )
+    .await;
+    let (address, _end) = listener(&app.store).await;
+    let deep = "Content-Type: message/rfc822\r\n\r\n".repeat(100_000);
+    let message = format!("From: Bob <bob@example.com>\r\nSubject: deep\r\n{deep}end");
+    let taken = Sender::connect(address)
+        .await
+        .mail("ada.clerk@mail.test", &message)
+        .await;
+    assert!(taken.starts_with("250"), "{taken}");
+    assert_eq!(deliver(&app).await, 1);
+    let text = "This message takes too much memory or time to be read. It is attached as it came.";
+    assert_eq!(
+        said(&ada).await,
+        json!([
+            "bob@example.com",
+            [],
+            text,
+            "message.eml",
+            "message/rfc822",
+            true,
+            true
+        ])
+    );
+    assert_eq!(queued(&app).await.len(), 0, "it is delivered once");
+}
+
 #[tokio::test]
 async fn a_message_that_was_taken_outlives_the_server() {
     let app = TestApp::running_with(settings()).await;
