@@ -15,6 +15,8 @@ pub(crate) struct Footprint {
     files: BTreeMap<String, usize>,
     /// How many processes it has started that run.
     processes: usize,
+    /// How many of those are workers.
+    workers: usize,
     /// How many folders there are of workers.
     scratch: usize,
 }
@@ -24,6 +26,7 @@ impl Footprint {
         Self {
             files: open_files(server),
             processes: children(server.id).len(),
+            workers: told_of(&server.work_dir()).len(),
             scratch: scratch(server).len(),
         }
     }
@@ -31,12 +34,17 @@ impl Footprint {
     /// Whether there is no more of anything than there was then.
     pub(crate) fn is_within(&self, before: &Self) -> bool {
         let had = |(kind, count): (&String, &usize)| before.files.get(kind).is_some_and(|had| count <= had);
-        self.files.iter().all(had) && self.processes <= before.processes && self.scratch <= before.scratch
+        let counts = |of: &Self| [of.processes, of.workers, of.scratch];
+        let no_more = counts(self)
+            .iter()
+            .zip(counts(before))
+            .all(|(now, had)| *now <= had);
+        self.files.iter().all(had) && no_more
     }
 
-    /// Whether no process is there but a worker that waits for its first run, and the one that compiles.
+    /// Whether no worker is there but one that waits for its first run.
     pub(crate) fn is_at_rest(&self) -> bool {
-        (self.processes, self.scratch) == (2, 1)
+        (self.workers, self.scratch) == (1, 1)
     }
 }
 

@@ -23,4 +23,5 @@ mod answers;
 mod folders;
 mod memory;
 mod secrets;
+mod storage;
 mod time;

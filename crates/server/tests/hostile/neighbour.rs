@@ -107,6 +107,9 @@ impl Neighbour {
                 let versions = format!("/v1/vals/{}/versions", notes.val.id);
                 let saved: ExtendedVal = ada.post(&versions, &json!({"code": code})).await?;
                 let vals: Value = ada.get("/v1/vals").await?;
+                let select = json!({"statement": {"sql": "select ? + 1", "args": [number]}});
+                let rows: Value = ada.post("/v1/sqlite/execute", &select).await?;
+                expect(rows["rows"] == json!([[number + 1]]), &rows)?;
                 let runs = ada.runs(&notes).await?;
                 let listed = vals["data"].as_array().is_some_and(|vals| {
                     vals.iter()

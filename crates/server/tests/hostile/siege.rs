@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use hamlet_models::{ExtendedVal, FullRun, ValKind};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use crate::{
-    account::Account,
+    account::{Account, Tried},
     footprint::{Footprint, most_memory_mb, scratch, told_of},
     neighbour::Neighbour,
     program::{PATIENCE, Program},
@@ -37,6 +37,10 @@ impl Siege {
         let server = Program::start(&[&usual, settings].concat()).await;
         let mallory = server.account("mallory").await;
         let neighbour = Neighbour::of(&server).await;
+        // The process of a database stays for a minute: it is there from the start, as the neighbour's is.
+        let select = json!({"statement": "select 1"});
+        let row: Tried<Value> = mallory.post("/v1/sqlite/execute", &select).await;
+        row.expect("a database");
         neighbour.loads.go_on_all().await;
         let resting = neighbour.loads.rest().await;
         // The workers of the neighbour's page go, and what the server had of them.
