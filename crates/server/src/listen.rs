@@ -1,10 +1,14 @@
 //! Takes connections and answers what comes on them, until told to end.
 
+mod answered;
+mod seats;
+
 use std::{convert::Infallible, net::SocketAddr, pin::pin, time::Duration};
 
 use axum::extract::ConnectInfo;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use nix::sys::resource::{Resource, getrlimit};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
@@ -13,6 +17,11 @@ use tokio::{
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
+pub(crate) use self::seats::place_of;
+use self::{
+    answered::Answered,
+    seats::{Admission, Seats},
+};
 use crate::App;
 
 /// A client has this long to send the head of its next request: who says nothing holds no connection.
@@ -23,6 +32,7 @@ const BREATH: Duration = Duration::from_millis(100);
 /// Answers requests until `end` turns true; then takes no more, and gives those under way `grace` to end.
 pub async fn listen(listener: TcpListener, app: App, mut end: watch::Receiver<bool>, grace: Duration) {
     let connections = TaskTracker::new();
+    let seats = Seats::for_files(open_files());
     let mut told = end.clone();
     loop {
         let accepted = tokio::select! {
@@ -30,8 +40,11 @@ pub async fn listen(listener: TcpListener, app: App, mut end: watch::Receiver<bo
             () = turned(&mut told) => break,
         };
         match accepted {
+            // Where there is no seat, the connection is closed at once.
             Ok((stream, address)) => {
-                connections.spawn(serve(stream, address, app.clone(), end.clone()));
+                if let Some(admission) = seats.admit(address.ip()) {
+                    connections.spawn(serve(stream, address, admission, app.clone(), end.clone()));
+                }
             }
             // The other end went away before it was taken: nothing is wrong on ours.
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionAborted => {}
@@ -52,16 +65,31 @@ pub async fn listen(listener: TcpListener, app: App, mut end: watch::Receiver<bo
     }
 }
 
+/// How many files this process may have open at once.
+fn open_files() -> u64 {
+    getrlimit(Resource::RLIMIT_NOFILE).map_or(1024, |(soft, _)| soft)
+}
+
 /// Answers what comes on one connection.
-async fn serve(stream: TcpStream, address: SocketAddr, app: App, mut end: watch::Receiver<bool>) {
+async fn serve(
+    stream: TcpStream,
+    address: SocketAddr,
+    admission: Admission,
+    app: App,
+    mut end: watch::Receiver<bool>,
+) {
     // Answers are written whole: waiting to fill a packet only delays them.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "no TCP_NODELAY");
     }
     let service = service_fn(|mut request: axum::http::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(address));
+        let underway = admission.begin();
         let answer = app.clone().call(request);
-        async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) }
+        async move {
+            let response = answer.await.unwrap_or_else(|never| match never {});
+            Ok::<_, Infallible>(response.map(|body| Answered::new(body, underway)))
+        }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
@@ -75,6 +103,7 @@ async fn serve(stream: TcpStream, address: SocketAddr, app: App, mut end: watch:
             connection.as_mut().graceful_shutdown();
             connection.await
         }
+        () = admission.has_to_leave() => return,
     };
     // The other end broke off, or sent what is no HTTP: its fault, and its to notice.
     if let Err(error) = ended {

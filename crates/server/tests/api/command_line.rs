@@ -24,7 +24,18 @@ use tokio::{
 use crate::{s3::S3, test_app::deno};
 
 fn hamlet(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hamlet"));
+    started_as(Command::new(env!("CARGO_BIN_EXE_hamlet")), folder)
+}
+
+/// The same with so many open files at most.
+fn hamlet_with_files(folder: &Path, most: u32) -> Command {
+    let mut shell = Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_hamlet");
+    shell.args(["-c", &format!("ulimit -n {most}; exec \"$@\""), "sh", program]);
+    started_as(shell, folder)
+}
+
+fn started_as(mut command: Command, folder: &Path) -> Command {
     // Settings of whoever runs the tests are not the tests'.
     command
         .env_clear()
@@ -92,7 +103,16 @@ impl RunningServer {
 
     /// One with these variables in its environment.
     pub(crate) async fn start_with(folder: &Path, environment: &[(&str, &str)]) -> Self {
-        let mut child = hamlet(folder)
+        Self::start_by(hamlet(folder), environment).await
+    }
+
+    /// One that may have so many files open.
+    pub(crate) async fn start_with_files(folder: &Path, most: u32) -> Self {
+        Self::start_by(hamlet_with_files(folder, most), &[]).await
+    }
+
+    async fn start_by(mut hamlet: Command, environment: &[(&str, &str)]) -> Self {
+        let mut child = hamlet
             .env("HAMLET_BLANK_WORKERS", "0")
             .envs(environment.iter().copied())
             .args(["serve", "--listen", "127.0.0.1:0"])
@@ -151,8 +171,13 @@ impl RunningServer {
         }
     }
 
-    async fn get(&self, path: &str, token: &str) -> (StatusCode, Value) {
+    pub(crate) async fn get(&self, path: &str, token: &str) -> (StatusCode, Value) {
         self.send(Method::GET, path, token, &Value::Null).await
+    }
+
+    /// Its host and port.
+    pub(crate) fn authority(&self) -> &str {
+        self.url.trim_start_matches("http://")
     }
 
     /// Its process.

@@ -49,4 +49,5 @@ mod openapi;
 mod command_line;
 mod listen;
 
+mod floods;
 mod rebinding;

@@ -36,6 +36,7 @@ for address in $ADDRESSES; do ip address add "$address/32" dev lo; done
 for file in resolv.conf hosts nsswitch.conf; do
     if [ -e "/etc/$file" ]; then mount --bind "$HAMLET_TEST_NETWORK/$file" "/etc/$file"; fi
 done
+ulimit -n "$(ulimit -Hn)"
 exec "$@"
 "#;
 

@@ -2,9 +2,11 @@
 
 use std::{
     collections::HashMap,
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
 };
+
+use crate::listen::place_of;
 
 /// Connections that are served at once.
 const IN_ALL: usize = 128;
@@ -50,14 +52,6 @@ impl Drop for Connection {
                 served.remove(&self.place);
             }
         }
-    }
-}
-
-/// The address; of IPv6 the network, in which one machine may have any number of addresses.
-fn place_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.into(),
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
     }
 }
 
