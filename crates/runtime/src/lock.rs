@@ -40,10 +40,11 @@ const PARTS: [&str; 5] = ["specifiers", "jsr", "npm", "redirects", "remote"];
 /// Where a package of npm names others.
 const NAMING: [&str; 3] = ["dependencies", "optionalDependencies", "optionalPeers"];
 
-/// Whether packages are among what is locked: only those does Deno choose anew when nothing is locked, while it keeps a
-/// module of an address for ever.
-pub(crate) fn has_packages(lock: &str) -> bool {
-    read(lock).contains_key("specifiers")
+/// Whether a worker has to know the lock: Deno would choose packages anew without it, and look for what led from one
+/// address to another, which only its cache of that time has. Other modules of addresses it keeps for ever, or refuses.
+pub(crate) fn is_needed(lock: &str) -> bool {
+    let parts = read(lock);
+    parts.contains_key("specifiers") || parts.contains_key("redirects")
 }
 
 /// Whether packages of npm are among what is locked.
@@ -164,9 +165,12 @@ mod tests {
     }
 
     #[test]
-    fn only_packages_are_chosen() {
-        assert!(has_packages(r#"{"specifiers": {"jsr:@a/b@1": "1.0.0"}}"#));
-        assert!(!has_packages(r#"{"remote": {"https://a.test/": "c"}}"#) && !has_packages("what?"));
+    fn a_lock_is_needed_where_it_says_what_an_import_leads_to() {
+        assert!(is_needed(r#"{"specifiers": {"jsr:@a/b@1": "1.0.0"}}"#));
+        assert!(is_needed(
+            r#"{"redirects": {"https://a.test/": "https://b.test/"}}"#
+        ));
+        assert!(!is_needed(r#"{"remote": {"https://a.test/": "c"}}"#) && !is_needed("what?"));
         assert_eq!(
             of_imports_alone(r#"{"version":"5","workspace":{"dependencies":["npm:x@1"]}}"#),
             r#"{"version":"5"}"#

@@ -11,7 +11,7 @@ use super::{Found, LinkError, MOST_MODULES, Modules};
 use crate::{
     Program, ProgramKey, RuntimeError, ValReference,
     compile::{Compiled, Form, RemoteImport, ValImport, thrown_at},
-    lock::{has_packages, merged},
+    lock::{is_needed, merged},
     pool::Pool,
     worker::{Duty, Worker},
 };
@@ -70,7 +70,7 @@ impl Modules {
             }
         }
         let locks: Vec<_> = locked.iter().filter_map(|locked| locked.lock.clone()).collect();
-        Ok(merged(&locks).filter(|lock| has_packages(lock)))
+        Ok(merged(&locks).filter(|lock| is_needed(lock)))
     }
 
     /// Adds the vals that these name where they import at run time, with all that those import: a worker can be told no

@@ -50,4 +50,6 @@ mod command_line;
 mod listen;
 
 mod floods;
+mod jsr;
 mod rebinding;
+mod remote_modules;

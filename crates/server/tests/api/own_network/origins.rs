@@ -5,7 +5,10 @@ use std::{
     convert::Infallible,
     fs,
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use axum::{
@@ -42,6 +45,7 @@ pub(crate) struct Origins {
     names: Names,
     files: Arc<Mutex<HashMap<String, File>>>,
     asked: Arc<Mutex<Vec<String>>>,
+    down: Arc<AtomicBool>,
 }
 
 #[derive(Clone)]
@@ -57,6 +61,7 @@ impl Origins {
             names,
             files: Arc::default(),
             asked: Arc::default(),
+            down: Arc::default(),
         };
         let vouching = Vouching::new();
         fs::write(authority, vouching.authority.pem()).expect("the certificate");
@@ -97,9 +102,17 @@ impl Origins {
         std::mem::take(&mut *self.asked.lock().expect("what was asked"))
     }
 
+    /// Whether connections are broken off from now on.
+    pub(crate) fn go_down(&self, down: bool) {
+        self.down.store(down, Ordering::SeqCst);
+    }
+
     async fn listen(self, listener: TcpListener, tls: Option<TlsAcceptor>) {
         loop {
             let (stream, _) = listener.accept().await.expect("a connection");
+            if self.down.load(Ordering::SeqCst) {
+                continue;
+            }
             let (origins, tls) = (self.clone(), tls.clone());
             tokio::spawn(async move {
                 match tls {
