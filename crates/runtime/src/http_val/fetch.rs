@@ -99,18 +99,18 @@ async fn warm_worker(
             }
         }
     }
-    let last = checked.map(|warm| warm.worker.clone());
+    // The last of them may be about to die as those before it did: how it does is what the run has to say.
+    if let Some(warm) = checked
+        && let Ok(exit) = tokio::time::timeout(DEATH_SHOWS, warm.worker.exited()).await
+    {
+        let (end, error) = exit.verdict(&shared.config.limits);
+        return Err(Unready::Broken(end, error));
+    }
     let gone = error(
         "ProcessEnded",
         "the val's process ended as soon as it had started".into(),
     );
-    match last {
-        Some(worker) if !worker.is_alive() => {
-            let (end, error) = worker.exited().await.verdict(&shared.config.limits);
-            Err(Unready::Broken(end, error))
-        }
-        _ => Err(Unready::Broken(End::Threw, gone)),
-    }
+    Err(Unready::Broken(End::Threw, gone))
 }
 
 /// Sends the request and waits for the head of the answer.
