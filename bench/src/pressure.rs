@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::{
     Options,
     load::{self, Connection, get, load, post},
-    process::{self, Server, children, proportional_mb, resident_mb},
+    process::{self, Server, children, proportional_mb, resident_mb, runs_deno},
     report::{Limit, figure, heading, median, median_ratio, percentile_ms, ratio},
     runtime::{DenoRun, FUNCTION, HTTP, val_host},
 };
@@ -173,7 +173,8 @@ async fn crowd(options: &Options, data: &Path) -> Result<()> {
         start.elapsed().as_secs_f64(),
         "s",
     );
-    let workers = children(hamlet.id()?)?;
+    let mut workers = children(hamlet.id()?)?;
+    workers.retain(|id| runs_deno(*id).unwrap_or(false));
     figure("Workers", workers.len() as f64, "");
     let mut held = 0.0;
     for worker in workers {

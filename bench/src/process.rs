@@ -145,6 +145,12 @@ pub(crate) fn children(id: u32) -> Result<Vec<u32>> {
     Ok(children)
 }
 
+/// Whether a process is a worker, and not one of the server's own.
+pub(crate) fn runs_deno(id: u32) -> Result<bool> {
+    let name = std::fs::read_to_string(format!("/proc/{id}/comm"))?;
+    Ok(name.trim() == "deno")
+}
+
 /// Runs a command to its end and answers how long that took and the last line it printed.
 pub(crate) async fn timed(mut command: Command) -> Result<(Duration, String)> {
     let start = Instant::now();

@@ -13,7 +13,7 @@ use crate::{
     Options,
     load::{self, Connection, get, load, post},
     peers,
-    process::{self, Server, children, free_address, peer_command, resident_mb, timed},
+    process::{self, Server, children, free_address, peer_command, resident_mb, runs_deno, timed},
     report::{self, Limit, figure, heading, median, median_ratio, note, ratio},
 };
 
@@ -51,12 +51,13 @@ async fn idle(hamlet: &Server) -> Result<()> {
         resident_mb(id)?,
         &Limit::AtMost(60.0, 60.0),
     );
-    for worker in children(id)? {
-        figure(
-            "A waiting worker, resident memory (shared pages counted)",
-            resident_mb(worker)?,
-            "MB",
-        );
+    for child in children(id)? {
+        let name = if runs_deno(child)? {
+            "A waiting worker, resident memory (shared pages counted)"
+        } else {
+            "What compiles, resident memory (shared pages counted)"
+        };
+        figure(name, resident_mb(child)?, "MB");
     }
     Ok(())
 }
