@@ -115,6 +115,23 @@ async fn a_call_leaves_a_run_with_all_there_is_to_know() {
 }
 
 #[tokio::test]
+async fn a_value_keeps_the_order_of_its_keys() {
+    let app = TestApp::running().await;
+    let ada = app.user("ada").await;
+    let val = script(
+        &ada,
+        "ordered",
+        "export default () => ({ z: 1, a: { y: 2, b: 3 } });",
+    )
+    .await;
+    let said = r#"{"z":1,"a":{"y":2,"b":3}}"#;
+    assert_eq!(ada.get("/v1/run/ada.ordered").await.text(), said);
+    let run = only_run(&ada, &val).await;
+    let record = ada.get(&format!("/v1/runs/{}", run.id)).await;
+    assert!(record.text().contains(said), "{}", record.text());
+}
+
+#[tokio::test]
 async fn a_val_without_a_value_answers_null() {
     let app = TestApp::running().await;
     let ada = app.user("ada").await;
@@ -333,7 +350,8 @@ async fn a_val_has_its_authors_token_and_nothing_of_the_hosts() {
         (&json!("ada"), &json!(403), &json!(true))
     );
     let rest = value["rest"].as_object().expect("the environment");
-    let names: Vec<&str> = rest.keys().map(String::as_str).collect();
+    let mut names: Vec<&str> = rest.keys().map(String::as_str).collect();
+    names.sort_unstable();
     assert_eq!(
         names,
         ["HAMLET_RUN_ID", "HAMLET_VAL_ID", "VAL_TOWN_BASE_URL", "valtown"]
