@@ -39,6 +39,27 @@ test("a function is called without arguments, and with those that are given", as
   await ada.page.getByRole("region", { name: "Input" }).getByText("[2, 3]").waitFor();
 });
 
+test("a log of many lines is no wider than a phone's panel", async () => {
+  const code = "for (let line = 0; line < 12_000; line++) console.log(line);\n";
+  await work.create({ name: "many", starter: "Script", code });
+  await work.run("Run", /^Done after/);
+  await outcome.getByText("12,000 lines").waitFor();
+  const size = ada.page.viewportSize();
+  await ada.page.setViewportSize({ width: 320, height: 640 });
+  const right = async (/** @type {import("playwright-core").Locator} */ part) => {
+    const box = await part.boundingBox();
+    assert.ok(box);
+    return box.x + box.width;
+  };
+  const end = await right(outcome);
+  for (
+    const part of [outcome.getByRole("group", { name: "Level" }), outcome.getByLabel("Search logs"), lines]
+  ) {
+    assert.ok(await right(part) <= end, `${await part.evaluate((element) => element.className)} ends beyond`);
+  }
+  if (size) await ada.page.setViewportSize(size);
+});
+
 test("arguments that are no list are refused beside their field, and nothing runs", async () => {
   await ada.open("/v/ada/sum");
   await lines.getByText("adding 2 3").waitFor();
