@@ -72,6 +72,35 @@ pub struct RunRecord {
     pub phases: RunPhases,
 }
 
+impl RunRecord {
+    /// A run that waits for its turn, of which nothing else is known yet.
+    pub fn queued(id: RunId, owner: Author, trigger: Trigger, started_at: Timestamp) -> Self {
+        Self {
+            id,
+            val_id: None,
+            owner,
+            val_name: None,
+            version: None,
+            parent_id: None,
+            replay_of: None,
+            status: RunStatus::Queued,
+            trigger,
+            started_at,
+            ended_at: None,
+            duration_ms: None,
+            cpu_ms: None,
+            memory_bytes: None,
+            error: None,
+            request: None,
+            args: None,
+            return_value: None,
+            response: None,
+            truncated: Truncated::default(),
+            phases: RunPhases::default(),
+        }
+    }
+}
+
 /// What a run was given, and whether that is all of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeptInput {

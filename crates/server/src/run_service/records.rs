@@ -1,7 +1,7 @@
 //! Runs as they are recorded: what is known of one that begins, and why another did not come to be.
 
 use axum::http;
-use hamlet_models::{Author, RunError, RunId, RunPhases, RunStatus, Trigger, Truncated, UserId};
+use hamlet_models::{Author, RunError, RunId, RunStatus, Trigger, UserId};
 use hamlet_runtime::{Input, RuntimeError};
 use hamlet_store::{RunRecord, ValRecord};
 use serde_json::Value;
@@ -84,27 +84,9 @@ pub(crate) fn new_run_id() -> RunId {
 
 pub(super) fn new_record(owner: Author, call: &Call) -> RunRecord {
     RunRecord {
-        id: new_run_id(),
-        val_id: None,
-        owner,
-        val_name: None,
-        version: None,
         parent_id: call.parent_id,
         replay_of: call.replay_of,
-        status: RunStatus::Queued,
-        trigger: call.trigger,
-        started_at: clock::now(),
-        ended_at: None,
-        duration_ms: None,
-        cpu_ms: None,
-        memory_bytes: None,
-        error: None,
-        request: None,
-        args: None,
-        return_value: None,
-        response: None,
-        truncated: Truncated::default(),
-        phases: RunPhases::default(),
+        ..RunRecord::queued(new_run_id(), owner, call.trigger, clock::now())
     }
 }
 

@@ -43,29 +43,7 @@ async fn begin(recorder: &Recorder) -> Arc<RecordedRun> {
 }
 
 async fn begin_at(recorder: &Recorder, started_at: Timestamp) -> Arc<RecordedRun> {
-    let record = RunRecord {
-        id: RunId(Uuid::now_v7()),
-        val_id: None,
-        owner: ada(),
-        val_name: None,
-        version: None,
-        parent_id: None,
-        replay_of: None,
-        status: RunStatus::Queued,
-        trigger: Trigger::Eval,
-        started_at,
-        ended_at: None,
-        duration_ms: None,
-        cpu_ms: None,
-        memory_bytes: None,
-        error: None,
-        request: None,
-        args: None,
-        return_value: None,
-        response: None,
-        truncated: Truncated::default(),
-        phases: RunPhases::default(),
-    };
+    let record = RunRecord::queued(RunId(Uuid::now_v7()), ada(), Trigger::Eval, started_at);
     recorder.begin(record, Given::Nothing).await.expect("room")
 }
 

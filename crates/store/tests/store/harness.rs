@@ -3,8 +3,8 @@
 use std::{ops::Deref, path::Path, sync::Arc};
 
 use hamlet_models::{
-    LogLevel, LogLine, LogStream, MeUpdate, NewVal, NewVersion, PageQuery, Privacy, RunId, RunPhases,
-    RunStatus, Timestamp, Trigger, Truncated, UserId, ValFilter, ValId,
+    LogLevel, LogLine, LogStream, MeUpdate, NewVal, NewVersion, PageQuery, Privacy, RunId, RunStatus,
+    Timestamp, Trigger, UserId, ValFilter, ValId,
 };
 use hamlet_store::{
     NewUser, RunRecord, RunWrite, Store, StoreConfig, StoreError, StoreRole, UserRecord, ValRecord, ValScope,
@@ -203,27 +203,14 @@ pub(crate) fn line(message: &str) -> LogLine {
 
 /// A run of this val that began then and ended well.
 pub(crate) fn run_of(val: &ValRecord, started_at: Timestamp) -> RunRecord {
+    let id = RunId(Uuid::now_v7());
     RunRecord {
-        id: RunId(Uuid::now_v7()),
         val_id: Some(val.id),
-        owner: val.owner.clone(),
         val_name: Some(val.name.clone()),
         version: Some(val.version),
-        parent_id: None,
-        replay_of: None,
         status: RunStatus::Ok,
-        trigger: Trigger::Run,
-        started_at,
         ended_at: Some(started_at),
         duration_ms: Some(1.5),
-        cpu_ms: None,
-        memory_bytes: None,
-        error: None,
-        request: None,
-        args: None,
-        return_value: None,
-        response: None,
-        truncated: Truncated::default(),
-        phases: RunPhases::default(),
+        ..RunRecord::queued(id, val.owner.clone(), Trigger::Run, started_at)
     }
 }
