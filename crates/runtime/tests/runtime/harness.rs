@@ -20,26 +20,10 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 use uuid::Uuid;
 
+use crate::deno::deno;
+
 /// Longer than any of these tests takes on a busy machine: what waits so long waits for ever.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Deno, from where `cargo xtask setup` or a person put it.
-pub(crate) fn deno() -> PathBuf {
-    if let Some(path) = env::var_os("HAMLET_DENO") {
-        return path.into();
-    }
-    let path = env::var_os("PATH").unwrap_or_default();
-    let on_path = env::split_paths(&path).map(|dir| dir.join("deno"));
-    let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editor/node_modules/@deno");
-    let packaged = fs::read_dir(packages)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path().join("deno"));
-    on_path.chain(packaged).find(|path| path.is_file()).expect(
-        "these tests run vals on Deno 2.9 or newer: run `cargo xtask setup`, put deno on the path, or set HAMLET_DENO",
-    )
-}
 
 pub(crate) const LIMITS: Limits = Limits {
     wall_seconds: 30,

@@ -1,12 +1,13 @@
 //! Vals on real Deno workers. What a val can do is in `tests/vals`, a folder a behaviour; what takes several requests,
 //! or a look at the system, is here.
 
-mod compile;
+mod deno;
 mod expected;
 mod harness;
 mod traps;
 mod vals;
 
+mod compile;
 mod hostile;
 mod http;
 mod instance;

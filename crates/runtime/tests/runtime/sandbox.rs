@@ -7,7 +7,10 @@ use hamlet_runtime::{Input, Layer, Runtime, RuntimeConfig, RuntimeError, check_u
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use tempfile::TempDir;
 
-use crate::harness::{Host, LIMITS, Val, deno, workers_of};
+use crate::{
+    deno::deno,
+    harness::{Host, LIMITS, Val, workers_of},
+};
 
 const LAUNCHER: &str = env!("CARGO_BIN_EXE_hamlet-launcher");
 

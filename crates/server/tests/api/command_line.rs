@@ -21,7 +21,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{s3::S3, test_app::deno};
+use crate::{deno::deno, s3::S3};
 
 fn hamlet(folder: &Path) -> Command {
     started_as(Command::new(env!("CARGO_BIN_EXE_hamlet")), folder)

@@ -14,7 +14,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::test_app::{Client, TestApp};
+use crate::test_app::{Client, TestApp, body_in_parts};
 
 /// What a val, or the gateway in its place, answered.
 pub(crate) struct Visit {
@@ -495,17 +495,9 @@ async fn a_body_streams_to_the_val_while_it_is_still_sent() {
         "export default (request: Request) => new Response(request.body);",
     )
     .await;
-    let (sender, parts) = tokio::sync::mpsc::unbounded_channel::<Bytes>();
-    let parts = futures_util::stream::unfold(parts, |mut parts| async {
-        parts
-            .recv()
-            .await
-            .map(|part| (Ok::<_, std::io::Error>(part), parts))
-    });
+    let (sender, body) = body_in_parts();
     sender.send("one".into()).expect("a reader");
-    let request = at(Method::POST, "ada-echo", "/")
-        .body(Body::from_stream(parts))
-        .expect("a request");
+    let request = at(Method::POST, "ada-echo", "/").body(body).expect("a request");
     let response = app.app.clone().answer(request).await;
     let mut body = response.into_body().into_data_stream();
     assert_eq!(body.next().await.expect("a part").expect("bytes"), "one");

@@ -1,5 +1,7 @@
 //! The interface through the real router over a real store, without a port; and the command line.
 
+#[path = "../../../runtime/tests/runtime/deno.rs"]
+mod deno;
 mod own_network;
 mod registry;
 mod s3;

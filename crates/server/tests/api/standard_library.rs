@@ -7,7 +7,10 @@ use hamlet_models::{ExtendedVal, Privacy, ProblemCode, RunStatus, ValKind};
 use hamlet_server::auth::VAL_WRITE;
 use serde_json::{Value, json};
 
-use crate::test_app::{Client, TestApp, deno};
+use crate::{
+    deno::deno,
+    test_app::{Client, TestApp},
+};
 
 /// What a script with this code comes to.
 async fn value_of(client: &Client, code: &str) -> Value {

@@ -1,7 +1,7 @@
 //! Answers of HTTP vals that come in parts, and what goes on while they do.
 
 use axum::{
-    body::{Body, Bytes},
+    body::Body,
     http::{Method, StatusCode, header},
     response::Response,
 };
@@ -9,11 +9,11 @@ use futures_util::StreamExt;
 use hamlet_models::{BaseRun, FullRun, Page, Privacy, RunStatus};
 use hamlet_server::config::Settings;
 use serde_json::json;
-use tokio::{io::AsyncWriteExt, net::TcpStream, sync::mpsc};
+use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 use crate::{
     gateway::{at, end_of, get, page, visit_with},
-    test_app::{Client, TestApp},
+    test_app::{Client, TestApp, body_in_parts},
     web_sockets::Listening,
 };
 
@@ -105,16 +105,10 @@ async fn a_request_under_way_ends_on_the_version_that_it_began_on() {
     let ada = app.user("ada").await;
     let code = "export default (request: Request) => new Response(request.body);";
     let val = page(&ada, "changes", Privacy::Public, code).await;
-    let (sender, parts) = mpsc::unbounded_channel::<Bytes>();
-    let parts = futures_util::stream::unfold(parts, |mut parts| async {
-        parts
-            .recv()
-            .await
-            .map(|part| (Ok::<_, std::io::Error>(part), parts))
-    });
+    let (sender, body) = body_in_parts();
     sender.send("one".into()).expect("a reader");
     let request = at(Method::POST, "ada-changes", "/")
-        .body(Body::from_stream(parts))
+        .body(body)
         .expect("a request");
     let mut answer = app
         .app

@@ -1,11 +1,6 @@
 //! What makes a test of the interface five lines.
 
-use std::{
-    path::{Path, PathBuf},
-    str::FromStr,
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::Path, str::FromStr, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -27,6 +22,9 @@ use http_body_util::BodyExt;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::deno::deno;
 
 /// A server over a store of its own, without a port.
 pub(crate) struct TestApp {
@@ -214,24 +212,14 @@ pub(crate) async fn pass(time: Duration) {
     tokio::time::resume();
 }
 
-/// The Deno that tests run vals on: the one that `HAMLET_DENO` names, the one on the path, or the editor's package.
-pub(crate) fn deno() -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path = std::env::split_paths(&path).map(|folder| folder.join("deno"));
-    let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editor/node_modules/@deno");
-    let packaged = packages
-        .read_dir()
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path().join("deno"));
-    std::env::var_os("HAMLET_DENO")
-        .map(PathBuf::from)
-        .into_iter()
-        .chain(on_path)
-        .chain(packaged)
-        .find(|deno| deno.is_file())
-        .expect("Deno on the path, in HAMLET_DENO, or installed by npm ci in the folder editor")
+/// A body whose parts are sent as the test goes on; it ends when the sender is dropped.
+pub(crate) fn body_in_parts() -> (UnboundedSender<Bytes>, Body) {
+    let (sender, parts) = unbounded_channel();
+    let parts = futures_util::stream::unfold(parts, |mut parts| async {
+        let part: Bytes = parts.recv().await?;
+        Some((Ok::<_, std::io::Error>(part), parts))
+    });
+    (sender, Body::from_stream(parts))
 }
 
 /// Someone who uses the interface.

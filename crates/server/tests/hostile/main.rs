@@ -2,6 +2,8 @@
 //! visited, called, saved, mailed and run all the while. Nothing escapes, each run is recorded as it ended, the
 //! neighbour's work goes on, and nothing of it is left.
 
+#[path = "../../../runtime/tests/runtime/deno.rs"]
+mod deno;
 #[path = "../../../runtime/tests/runtime/expected.rs"]
 #[expect(
     dead_code,

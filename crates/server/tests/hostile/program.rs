@@ -17,7 +17,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::account::Account;
+use crate::{account::Account, deno::deno};
 
 /// Longer than any of these tests takes on a busy machine: what waits so long waits for ever.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -147,24 +147,4 @@ fn command(folder: &Path) -> Command {
         }
     }
     command
-}
-
-/// Deno, from where `cargo xtask setup` or a person put it.
-fn deno() -> PathBuf {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let on_path = env::split_paths(&path).map(|folder| folder.join("deno"));
-    let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editor/node_modules/@deno");
-    let packaged = packages
-        .read_dir()
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path().join("deno"));
-    env::var_os("HAMLET_DENO")
-        .map(PathBuf::from)
-        .into_iter()
-        .chain(on_path)
-        .chain(packaged)
-        .find(|deno| deno.is_file())
-        .expect("Deno on the path, in HAMLET_DENO, or installed by npm ci in the folder editor")
 }
